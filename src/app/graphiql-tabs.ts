@@ -22,7 +22,8 @@ mutation Refund($input: RefundTicketsInput!) {
 }`
 
 const webhook = `# Has changes sent to an address, signed with the
-# secret. What was sent: its deliveries.
+# secret. The same idempotencyKey shows it again for
+# a day, and makes no second webhook.
 mutation Webhook($input: RegisterWebhookInput!) {
   registerWebhook(input: $input) {
     ... on RegisterWebhookPayload { secret webhook { id url types status } }
@@ -30,13 +31,14 @@ mutation Webhook($input: RegisterWebhookInput!) {
   }
 }`
 
-type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
+type Examples = Omit<ExampleValues, 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {
   key: '',
   publishableKey: '',
   integrationKey: '',
+  eventId: 'evt_…',
   ticketRateId: 'rate_…',
   priceId: 'price_…',
   ticketId: 'tkt_…',
@@ -44,7 +46,7 @@ const placeholders: Examples = {
 
 const events = `# Lists events with everything on sale. Press play,
 # or Ctrl-Enter. To search, give a filter: search,
-# during, near, city, musicGenre.
+# starts, during, near, city, musicGenre.
 query Events {
   events(first: 10) {
     totalCount
@@ -55,7 +57,7 @@ query Events {
       location { name city timezone }
       ticketRates {
         id name status
-        availability { sold available }
+        availability { available unlimited }
         currentPrice { id name price { amount currency } fee { amount } total { amount } }
         prices { id name total { amount } validUntil }
         supplements { id name price { amount } }
@@ -96,6 +98,14 @@ mutation Checkout($input: CheckoutInput!) {
   }
 }`
 
+const places = `# Streams what is left of a rate. Leave it running
+# and check out in another tab: it tells at once.
+subscription Places($of: RatesBy!) {
+  ticketRates(of: $of) {
+    id status availability { available unlimited } currentPrice { id name total { amount currency } }
+  }
+}`
+
 const ticket = `# Reads one ticket, as an integration of its
 # organization. The channel reads what it sold.
 query Ticket($id: ID!) {
@@ -123,7 +133,7 @@ mutation BoxOffice($input: SellAtBoxOfficeInput!) {
   }
 }`
 
-const door = `# Lets people in: TOO_EARLY until the doors open. The
+const door = `# Lets people in: OK, or the reason why not. The
 # idempotencyKey makes a repeated scan return the
 # first outcome. For integrations.
 mutation Door($input: CheckInTicketInput!) {
@@ -157,10 +167,10 @@ query Changes($from: FeedStart!) {
   }
 }`
 
-/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, a
- *  refund, the change feed, a webhook. */
+/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, the places left, a ticket, the box office, the door,
+ *  a refund, the change feed, a webhook. */
 export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]] {
-  const { ticketRateId, priceId, ticketId } = examples
+  const { eventId, ticketRateId, priceId, ticketId } = examples
   const tabWith =
     (key: string) =>
     (text: string, variables: object): Tab => ({
@@ -177,12 +187,15 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
   return [
     asPage(events, {}),
     asPage(quote, { input: { items: itemsOf({}) } }),
-    asChannel(checkout, { input: { items } }),
+    asChannel(checkout, { input: { items, idempotencyKey: 'first-checkout' } }),
+    asPage(places, { of: { ids: [ticketRateId] } }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, {
       input: { items, method: 'CASH', reference: 'till 1', idempotencyKey: 'first-sale' },
     }),
-    asIntegration(door, { input: { ticket: { ticketId }, idempotencyKey: 'first-scan', people: 1 } }),
+    asIntegration(door, {
+      input: { ticket: { ticketId }, eventId, idempotencyKey: 'first-scan', people: 1 },
+    }),
     asIntegration(refund, {
       input: {
         of: { ticketId },
@@ -192,7 +205,11 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
     }),
     asIntegration(changes, { from: { at: 'OLDEST' } }),
     asIntegration(webhook, {
-      input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
+      input: {
+        url: 'https://hooks.example.com/boxoffice',
+        types: ['TICKET_ENTERED'],
+        idempotencyKey: 'first-webhook',
+      },
     }),
   ]
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.settings.DATABASE_URL ?? '')
   const rate = aLargeRate('1', { max: 50, supplements: [aSupplement({ _id: 'sup_1' })] })
-  sale = await openSale(aCatalogue({ events: [anEventAtDoor({ ticket_rates: [rate] })] }), {
+  sale = await openSale(aCatalogue({ events: [anEventAtDoor({ _id: 'evt_1', ticket_rates: [rate] })] }), {
     database: {
       ...database,
       open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
@@ -45,7 +45,11 @@ async function sell(count: number, metadata: Record<string, string> | null): Pro
 }
 
 let keys = 0
-const scanOf = (ticketId: string) => ({ ticket: { ticketId }, idempotencyKey: `bytes_${keys++}` })
+const scanOf = (ticketId: string) => ({
+  ticket: { ticketId },
+  eventId: 'evt_1',
+  idempotencyKey: `bytes_${keys++}`,
+})
 
 /** Calls a mutation once for each ticket, or for all together, and counts the bytes that the database sends meanwhile. */
 async function bytesOf(field: string, fields: string, inputs: object[]): Promise<number> {

@@ -43,6 +43,12 @@ test('every type, field, argument and enum value of the schema has a description
   expect(types.some(isEnumType)).toBe(true)
 })
 
+test('every scalar says which form its values have', () => {
+  const scalars = types.filter(isScalarType)
+  expect(scalars.map(({ name }) => name)).toEqual(expect.arrayContaining(['Date', 'Decimal', 'CurrencyCode']))
+  for (const { name, specifiedByURL } of scalars) expect(specifiedByURL, name).toMatch(/^https:/)
+})
+
 test('every code of a refusal resolves to a type of its own facts, or to `OtherError`', async () => {
   const codes = schema.getType('RefusalCode')
   const type = schema.getType('RefusalError')

@@ -46,7 +46,7 @@ function decideScan(
   { rise, fall }: LaterRange,
   isEarly: boolean,
 ): CheckIn['result'] {
-  if (eventId && eventId !== ticket.eventId) return 'WRONG_EVENT'
+  if (eventId !== ticket.eventId) return 'WRONG_EVENT'
   if (ticket.status === 'cancelled') return 'CANCELLED'
   if (ticket.status !== 'active') return 'UNPAID'
   if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
@@ -147,9 +147,8 @@ export async function openScanBook(
   return {
     /** Decides a scan and counts its people. Expects scans in the order of their times. */
     enter(scan: BookedScan): NewCheckIn {
-      const { input, requestHash, at, ticket } = scan
-      const { nonce, direction, people, force } = input
-      const eventId = input.eventId || ticket?.eventId || null
+      const { input, requestHash, at } = scan
+      const { nonce, eventId, direction, people, force } = input
       const given = { id: newId('chk'), ...by, nonce, requestHash, eventId, direction, people, force, at }
       const checkIn = { ...given, ...decide(scan) }
       made.push(checkIn)
@@ -160,7 +159,7 @@ export async function openScanBook(
     async write(): Promise<void> {
       if (made.length === 0) return
       await insert(tx, made)
-      announceOnCommit(tx, 'check-ins', [...new Set(made.flatMap(({ eventId }) => eventId ?? []))])
+      announceOnCommit(tx, 'check-ins', [...new Set(made.map(({ eventId }) => eventId))])
       if (moved.size === 0) return
       await writeCounts(tx, { organizationId, ...counted.values([...moved]) })
       await recordChanges(tx, changes)

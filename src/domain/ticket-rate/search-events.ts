@@ -8,7 +8,7 @@ import { rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, runNamed, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import { type Context, requireCaller } from '../caller/context.ts'
 import { eventById } from '../event/loaders.ts'
-import { searchWords, toQuery } from '../event/search-words.ts'
+import { searchWords, toGenreQuery, toQuery } from '../event/search-words.ts'
 import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
 import { isOnSale } from './sale-rules.ts'
@@ -54,7 +54,7 @@ export const eventFilter = z.object({
   ),
   city: only(scalars.text(200), 'at locations in this city, whose case and accents do not matter'),
   countryCode: only(scalars.countryCode, 'at locations in this country, a two-letter ISO 3166 code'),
-  genre: only(scalars.text(100), 'with this music genre, as it is written'),
+  genre: only(scalars.text(100), 'with this music genre, whose case, accents and punctuation do not matter'),
   near: only(circle, 'at locations within this circle'),
   onSale: only(
     z.boolean(),
@@ -121,7 +121,7 @@ const conditions = {
   search: has(sql`${events.searchWords} @@ ${parameter('search')}::tsquery`),
   city: isAt(sql`${foldedCity(locations.city)} = ${foldedCity(parameter('city'))}`),
   countryCode: isAt(sql`${locations.countryCode} = ${parameter('countryCode')}`),
-  genre: has(sql`${events.musicGenres} @> array[${parameter('genre')}::text]`),
+  genre: has(sql`${events.searchWords} @@ ${parameter('genre')}::tsquery`),
   near: isAt(
     // The box can use the index; the distance is exact.
     and(
@@ -191,6 +191,7 @@ function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Con
       ...near,
       ...(near && boxAround(near)),
       search: toQuery(words),
+      genre: filter.genre && toGenreQuery(filter.genre),
       organizationIds,
       organizationId: organizationIds[0] ?? '',
       mode: ctx.mode,

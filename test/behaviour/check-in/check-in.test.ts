@@ -45,6 +45,8 @@ beforeAll(async () => {
 afterAll(() => sale.close())
 
 let scans = 0
+// Event of each ticket, by its identifier and by its code.
+const eventOf = new Map<unknown, string>()
 beforeEach(() => {
   scans++
 })
@@ -57,6 +59,7 @@ async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid
   if (isPaid) await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   const [ticket] = tickets
   if (!ticket) throw new Error('a checkout has a ticket')
+  for (const name of [ticket._id, ticket.qr_code]) eventOf.set(name, eventId)
   return { id: ticket._id, qrCode: ticket.qr_code, paymentId: payment_id }
 }
 
@@ -78,7 +81,8 @@ const send = (
   { qrCode, ticketId, ...rest }: Record<string, unknown>,
   headers: Record<string, string> = sale.integration.v2,
 ) => {
-  const input = { idempotencyKey: `scan_${keys++}`, ticket: { qrCode, ticketId }, ...rest }
+  const eventId = eventOf.get(ticketId ?? qrCode) ?? 'soon'
+  const input = { idempotencyKey: `scan_${keys++}`, ticket: { qrCode, ticketId }, eventId, ...rest }
   return sale.graphql<{ checkInTicket: { checkIn: Omit<Scanned, 'replayed'>; replayed: boolean } }>(
     mutation,
     { input },
@@ -228,12 +232,15 @@ test('check-in with force admits a ticket already inside without counting it twi
   })
 })
 
-test('check-in of a code used twice takes the given event, else the nearest', async () => {
+test('check-in of a code used twice takes the given event, and else tells of the nearest', async () => {
   const [later, soon] = [await sell('later', { qr_code: 'TWICE' }), await sell('soon', { qr_code: 'TWICE' })]
   expect(await scan({ qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
     ticket: { id: later.id },
   })
-  expect(await scan({ qrCode: 'TWICE' })).toMatchObject({ ticket: { id: soon.id } })
+  expect(await scan({ qrCode: 'TWICE', eventId: 'today' })).toMatchObject({
+    outcome: 'WRONG_EVENT',
+    ticket: { id: soon.id },
+  })
 })
 
 test('check-in of a code used twice tells of the ticket of the given event, though it was cancelled', async () => {
@@ -265,7 +272,7 @@ test.each([
 
 test('check-in with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
-    'mutation { checkInTicket(input: { ticket: { qrCode: "A" }, idempotencyKey: "1" }) { __typename } }',
+    'mutation { checkInTicket(input: { ticket: { qrCode: "A" }, eventId: "evt_1", idempotencyKey: "1" }) { __typename } }',
     {},
     sale.channel,
   )

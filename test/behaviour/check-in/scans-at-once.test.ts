@@ -10,7 +10,7 @@ import { buyTickets, ticketOf } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
 
 test('200 scans cost as many statements as one', async () => {
-  const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
+  const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
   const sale = await openSale(aCatalogue({ events: [event] }))
   const sold = await Promise.all(
     [1, 50, 50, 50, 50].map((count) => buyTickets(sale, count, {}, 'rate_single')),
@@ -23,7 +23,7 @@ test('200 scans cost as many statements as one', async () => {
     sale.statements.reset()
     const answers = await uploadScans(
       sale,
-      given.map((ticketId) => ({ ticketId, scannedAt: at, ...more })),
+      given.map((ticketId) => ({ ticketId, eventId: 'evt_1', scannedAt: at, ...more })),
     )
     expect(answers.map(({ outcome }) => outcome)).toEqual(given.map(() => 'OK'))
     return [...sale.statements]
@@ -42,13 +42,13 @@ test('200 scans cost as many statements as one', async () => {
 })
 
 test('single scans at once are written together, each with its own outcome', async () => {
-  const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
+  const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
   const sale = await openSale(aCatalogue({ events: [event] }))
   const { tickets } = await buyTickets(sale, 40, {}, 'rate_single')
   sale.statements.reset()
   // Each ticket twice: of two scans of one, whoever is first is let in.
   const answers = await Promise.all(
-    [...tickets, ...tickets].map(({ _id }) => scanTicket(sale, { ticketId: _id })),
+    [...tickets, ...tickets].map(({ _id }) => scanTicket(sale, { ticketId: _id, eventId: 'evt_1' })),
   )
   const inserts = sale.statements.filter((text) => text.includes('insert into "check_ins"'))
   expect(inserts.length).toBeGreaterThan(0)
@@ -58,7 +58,7 @@ test('single scans at once are written together, each with its own outcome', asy
   expect(outcomes.filter((outcome) => outcome === 'NO_ENTRIES_LEFT')).toHaveLength(40)
   // The same key at once is one scan.
   const [ticket] = (await buyTickets(sale, 1, {}, 'rate_single')).tickets
-  const same = { ticketId: ticket?._id, idempotencyKey: 'same' }
+  const same = { ticketId: ticket?._id, eventId: 'evt_1', idempotencyKey: 'same' }
   const repeated = await Promise.all([1, 2, 3].map(() => scanTicket(sale, same)))
   expect(repeated.map(({ outcome, replayed }) => [outcome, replayed]).sort()).toEqual([
     ['OK', false],

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import * as scalars from '../../../engine/base/input-types.ts'
-import { optionalKey } from '../checkout/checkout-input.ts'
 import { attendee, type attendeeColumns } from '../checkout/items-input.ts'
 import { ticketsOf } from '../refund/tickets-of.ts'
 
@@ -49,7 +48,12 @@ export const ticketTransfer = z
 
 /** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({ of: ticketsOf, idempotencyKey: optionalKey })
+  .strictObject({
+    of: ticketsOf,
+    idempotencyKey: scalars.idempotencyKey
+      .nullish()
+      .describe('Key that makes retries safe: the same key and input send nothing again for 24 hours.'),
+  })
   .describe('Tickets to send again.')
 
 // A part of what is replaced as a whole: absent with it, and null where it lacks the part.
