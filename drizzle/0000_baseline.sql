@@ -306,7 +306,7 @@ create table payments (
   page_token text not null,
   redirect_url text,
   error_url text,
-  send_resourcers boolean default false not null,
+  send_tickets boolean default false not null,
   language text,
   method payment_method,
   method_reference text,
@@ -333,7 +333,7 @@ create table payments (
 alter table payments set (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.02);
 
--- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9).
+-- Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS, checkout; DECISIONS, holders).
 create table idempotency_keys (
   organization_id text not null,
   id text not null,
@@ -382,20 +382,20 @@ create index provider_events_payment on provider_events (payment_id) where payme
 -- Unpaid payments by the end of their holds, a row for each price that they hold places at: a queue for those who look
 -- for overdue ones, so that no index of payments changes when one is paid. A row is a hint, and the payment decides. It is
 -- inserted with its payment, moved with the end of its hold, and deleted by the statement that pays or ends it.
-create table holds (
+create table expiries (
   organization_id text not null,
   price_id text not null,
   mode key_mode default 'live' not null,
   payment_id text not null,
   expires_at timestamptz(3) not null,
   discount_id text,
-  constraint holds_pk primary key (price_id, mode, expires_at, payment_id, organization_id)
+  constraint expiries_pk primary key (price_id, mode, expires_at, payment_id, organization_id)
 );
 -- Queues: as many rows die as are inserted, and their readers begin at the end where the dead ones are. A fixed number,
 -- because few are alive.
-alter table holds set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-create index holds_expires_at_index on holds (expires_at);
-create index holds_with_discount on holds (discount_id, mode, expires_at) where discount_id is not null;
+alter table expiries set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index expiries_expires_at_index on expiries (expires_at);
+create index expiries_with_discount on expiries (discount_id, mode, expires_at) where discount_id is not null;
 
 -- Provider sessions that may still lead to a charge: a queue for the job that closes them. A row is inserted with its
 -- session and deleted when the session has ended; `session_open` of the payment decides. No two payments have the
@@ -601,31 +601,31 @@ create table invoice_series (
 -- The door
 
 create type check_in_direction as enum ('in', 'out');
-create type check_in_result as enum (
+create type check_in_outcome as enum (
   'OK', 'NO_ENTRIES_LEFT', 'NOT_INSIDE', 'UNPAID', 'CANCELLED', 'WRONG_EVENT', 'TOO_EARLY', 'NOT_FOUND'
 );
--- Scans at the door and their results, kept so that a repeated nonce returns the first result.
+-- Scans at the door and their outcomes, kept so that a repeated key returns the first one.
 create table check_ins (
   id text not null,
   organization_id text not null,
   integration_id text not null,
-  nonce text not null,
+  idempotency_key text not null,
   request_hash text not null,
   ticket_id text,
   mode key_mode default 'live' not null,
   event_id text not null,
   direction check_in_direction not null,
-  force boolean not null,
+  forced boolean not null,
   people integer default 1 not null,
-  result check_in_result not null,
-  at timestamptz(3) not null,
+  outcome check_in_outcome not null,
+  scanned_at timestamptz(3) not null,
   first_entered_at timestamptz(3),
   inside integer,
   admits integer,
   is_early boolean default false not null,
   created_at timestamptz(3) default now() not null,
   constraint check_ins_id_organization_id_pk primary key (id, organization_id),
-  constraint check_ins_once unique (integration_id, nonce, organization_id),
+  constraint check_ins_once unique (integration_id, idempotency_key, organization_id),
   constraint check_ins_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint check_ins_of_tickets foreign key (organization_id, ticket_id) references tickets (organization_id, id)
 );
@@ -633,20 +633,22 @@ create index check_ins_ticket_id_created_at_id_index on check_ins (ticket_id, cr
 create index check_ins_of_event on check_ins (event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
-create type redemption_result as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'WRONG_EVENT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
--- Supplements handed out at the bar, kept so that a repeated nonce returns the first result.
+create type redemption_outcome as enum (
+  'OK', 'USED_UP', 'NOT_BOUGHT', 'WRONG_EVENT', 'UNPAID', 'CANCELLED', 'NOT_FOUND'
+);
+-- Supplements handed out at the bar, kept so that a repeated key returns the first one.
 create table redemptions (
   organization_id text not null,
   integration_id text not null,
-  nonce text not null,
+  idempotency_key text not null,
   request_hash text not null,
   ticket_id text,
   supplement_id text not null,
-  result redemption_result not null,
+  outcome redemption_outcome not null,
   redeemed integer not null,
   "left" integer not null,
   created_at timestamptz(3) default now() not null,
-  constraint redemptions_organization_id_integration_id_nonce_pk primary key (organization_id, integration_id, nonce),
+  constraint redemptions_organization_id_integration_id_idempotency_key_pk primary key (organization_id, integration_id, idempotency_key),
   constraint redemptions_not_negative check (redeemed >= 0 and "left" >= 0),
   constraint redemptions_integration_id_integrations_id_fk foreign key (integration_id) references integrations (id),
   constraint redemptions_of_tickets foreign key (organization_id, ticket_id)
@@ -838,7 +840,6 @@ create table anonymized_events (
 create type new_payment as (
   id text,
   channel_id text,
-  ticket_rate_id text,
   provider text,
   total_amount bigint,
   currency text,
@@ -846,10 +847,11 @@ create type new_payment as (
   page_token text,
   redirect_url text,
   error_url text,
-  send_resourcers boolean,
+  send_tickets boolean,
   language text,
   method payment_method,
   method_reference text,
+  ticket_rate_id text,
   hold_minutes integer,
   key_id text,
   request_hash text
@@ -865,7 +867,6 @@ create type new_ticket as (
   price_id text,
   sale_type sale_type,
   qr_code text,
-  is_code_asked boolean,
   currency text,
   price_amount bigint,
   discount_id text,
@@ -893,25 +894,26 @@ create type new_ticket as (
   referral_id text,
   metadata jsonb,
   admits integer,
-  document_token text
+  document_token text,
+  is_code_asked boolean
 );
 
 -- Holds places for payments of one organization and mode, and writes their rows: each whole or not at all, in the order
 -- of arrival, so that a small one may fit where a large one before it did not. Locks counters in the order of their
 -- ids; without `waits` it passes by those that others have locked. Without `may_use_up` it takes the last of nothing,
 -- and holds all payments of a rate or none. Returns the time of the rows as `at`, in milliseconds since 1970, the
--- counters that it left nothing of as `used_up`, and `outcomes`, in the order of the payments:
---   HELD
+-- counters that it left nothing of as `used_up`, and `outcomes`, in the order of the payments: null for one that is held,
+-- else an object whose `kind` is
 --   LATER         nothing of its rate is held: to be asked again, with `waits` and `may_use_up`
 --   FULL          places or uses are gone
 --   KEY_IN_USE    a checkout under its idempotency key is in progress
 --   KEY_DONE      one under its key is completed
---   CODES 0 2     codes of the tickets at these positions are taken within the event
+--   CODES         codes of the tickets at its `positions` are taken within the event
 create function hold(org text, in_mode key_mode, waits boolean, may_use_up boolean, new_payments new_payment[],
   new_tickets new_ticket[]) returns json language plpgsql as $$
 declare
   held_at constant timestamptz(3) := now();
-  outcomes text[] := array_fill(null::text, array[cardinality(new_payments)]);
+  outcomes jsonb[] := array_fill(null::jsonb, array[cardinality(new_payments)]);
   used_up json[] := '{}';
   least_left constant integer := case when may_use_up then 0 else 1 end;
   unlimited constant bigint := 9223372036854775807;
@@ -927,16 +929,16 @@ declare
   move_counts integer[];
   done_keys text[] := '{}';
   taken_codes text[] := '{}';
-  own_codes text;
+  own_codes jsonb;
   first_move integer;
   move integer := 1;
   rest bigint;
-  outcome text;
+  is_full boolean;
 begin
   -- A row can't tell that a checkout under the same key is in progress: whoever inserts it second waits.
   if has_keys then
     outcomes := array(
-      select case when not pg_try_advisory_xact_lock(hashtextextended(key_id, 0)) then 'KEY_IN_USE' end
+      select case when not pg_try_advisory_xact_lock(hashtextextended(key_id, 0)) then '{"kind": "KEY_IN_USE"}'::jsonb end
       from unnest(new_payments) with ordinality as p order by p.ordinality);
     delete from idempotency_keys where organization_id = org and created_at <= now() - interval '24 hours'
       and id = any (array(
@@ -976,30 +978,31 @@ begin
   ) as moves;
 
   -- All together if nothing is taken and all fit, else one after the other.
-  if done_keys = '{}' and taken_codes = '{}' and array_position(outcomes, 'KEY_IN_USE') is null
-    and (not has_keys or (select count(key_id) = count(distinct key_id) from unnest(new_payments)))
-    and (not has_codes or (
-      select count(*) = count(distinct (event_id, qr_code)) from unnest(new_tickets) where is_code_asked))
-    and not exists (select from unnest(move_counters, move_counts) as moved(counter, count) group by counter
+  if done_keys <> '{}' or taken_codes <> '{}' or num_nonnulls(variadic outcomes) > 0
+    or (has_keys and (select count(key_id) > count(distinct key_id) from unnest(new_payments)))
+    or (has_codes and (
+      select count(*) > count(distinct (event_id, qr_code)) from unnest(new_tickets) where is_code_asked))
+    or exists (select from unnest(move_counters, move_counts) as moved(counter, count) group by counter
       having counter is null or sum(count) > lefts[counter] - least_left)
   then
-    outcomes := array_fill('HELD'::text, array[cardinality(new_payments)]);
-  else
     for payment in 1 .. cardinality(new_payments) loop
-      outcome := 'HELD';
+      is_full := false;
       first_move := move;
       while move_payments[move] = payment loop
         rest := lefts[move_counters[move]] - move_counts[move];
-        if rest is null or rest < least_left then outcome := 'FULL'; end if;
+        if rest is null or rest < least_left then is_full := true; end if;
         move := move + 1;
       end loop;
       if has_codes then
-        select 'CODES ' || string_agg(position::text, ' ' order by position) into own_codes from unnest(new_tickets)
-        where payment_id = (new_payments[payment]).id and is_code_asked and event_id || ' ' || qr_code = any (taken_codes);
+        select jsonb_build_object('kind', 'CODES', 'positions', jsonb_agg(position order by position)) into own_codes
+        from unnest(new_tickets)
+        where payment_id = (new_payments[payment]).id and is_code_asked and event_id || ' ' || qr_code = any (taken_codes)
+        having count(*) > 0;
       end if;
       outcomes[payment] := coalesce(outcomes[payment],
-        case when (new_payments[payment]).key_id = any (done_keys) then 'KEY_DONE' end, own_codes, outcome);
-      continue when outcomes[payment] <> 'HELD';
+        case when (new_payments[payment]).key_id = any (done_keys) then '{"kind": "KEY_DONE"}'::jsonb end, own_codes,
+        case when is_full then '{"kind": "FULL"}'::jsonb end);
+      continue when outcomes[payment] is not null;
       for held_move in first_move .. move - 1 loop
         lefts[move_counters[held_move]] := lefts[move_counters[held_move]] - move_counts[held_move];
       end loop;
@@ -1010,54 +1013,55 @@ begin
     if not may_use_up then
       outcomes := array(select case when ticket_rate_id = any (array(
           select ticket_rate_id from unnest(new_payments) with ordinality as other
-          where outcomes[other.ordinality] <> 'HELD'
-        )) then 'LATER' else 'HELD' end
+          where outcomes[other.ordinality] is not null
+        )) then '{"kind": "LATER"}'::jsonb end
         from unnest(new_payments) with ordinality as p order by p.ordinality);
     end if;
   end if;
 
-  insert into payments (id, channel_id, organization_id, provider, mode, total_amount, currency,
-    conditions_changed, page_token, redirect_url, error_url, send_resourcers, language, method, method_reference,
-    created_at, expires_at)
-  select p.id, p.channel_id, org, p.provider, in_mode, p.total_amount, p.currency,
-    p.conditions_changed, p.page_token, p.redirect_url, p.error_url, p.send_resourcers, p.language, p.method,
-    p.method_reference, held_at, held_at + p.hold_minutes * interval '1 minute'
-  from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] = 'HELD';
-  insert into holds (organization_id, price_id, mode, payment_id, expires_at, discount_id)
+  insert into payments (id, channel_id, provider, total_amount, currency, conditions_changed, page_token, redirect_url,
+    error_url, send_tickets, language, method, method_reference,
+    organization_id, mode, created_at, expires_at)
+  select p.id, p.channel_id, p.provider, p.total_amount, p.currency, p.conditions_changed, p.page_token, p.redirect_url,
+    p.error_url, p.send_tickets, p.language, p.method, p.method_reference,
+    org, in_mode, held_at, held_at + p.hold_minutes * interval '1 minute'
+  from unnest(new_payments) with ordinality as p where outcomes[p.ordinality] is null;
+  insert into expiries (organization_id, price_id, mode, payment_id, expires_at, discount_id)
   select org, t.price_id, in_mode, p.id, held_at + p.hold_minutes * interval '1 minute', max(t.discount_id)
   from unnest(new_tickets) as t join unnest(new_payments) with ordinality as p on p.id = t.payment_id
-  where outcomes[p.ordinality] = 'HELD' group by p.id, p.hold_minutes, t.price_id;
+  where outcomes[p.ordinality] is null group by p.id, p.hold_minutes, t.price_id;
   -- In the order of their codes, so that two transactions can't deadlock.
-  insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
-    sale_type, mode, qr_code, currency, price_amount, discount_id, discount_amount, supplements_amount,
-    organization_fee_amount, platform_fee_amount, warranty_amount, total_amount, warranty_hours, full_name, search_name,
-    email, phone, gender, birthday, address, postal_code, country_code, personal_document_type,
-    personal_document_number, answers, supplements, language, referral_id, metadata, admits, document_token, created_at,
-    updated_at)
-  select t.id, t.payment_id, t.position, org, p.channel_id, t.event_id, t.ticket_rate_id, t.price_id,
-    t.sale_type, in_mode, t.qr_code, t.currency, t.price_amount, t.discount_id, t.discount_amount, t.supplements_amount,
-    t.organization_fee_amount, t.platform_fee_amount, t.warranty_amount, t.total_amount, t.warranty_hours, t.full_name,
-    t.search_name, t.email, t.phone, t.gender, t.birthday, t.address, t.postal_code, t.country_code,
-    t.personal_document_type, t.personal_document_number, t.answers, t.supplements, t.language, t.referral_id,
-    t.metadata, t.admits, t.document_token, held_at, held_at
+  insert into tickets (id, payment_id, position, event_id, ticket_rate_id, price_id, sale_type, qr_code, currency,
+    price_amount, discount_id, discount_amount, supplements_amount, organization_fee_amount, platform_fee_amount,
+    warranty_amount, total_amount, warranty_hours, full_name, search_name, email, phone, gender, birthday, address,
+    postal_code, country_code, personal_document_type, personal_document_number, answers, supplements, language,
+    referral_id, metadata, admits, document_token,
+    organization_id, channel_id, mode, created_at, updated_at)
+  select t.id, t.payment_id, t.position, t.event_id, t.ticket_rate_id, t.price_id, t.sale_type, t.qr_code, t.currency,
+    t.price_amount, t.discount_id, t.discount_amount, t.supplements_amount, t.organization_fee_amount,
+    t.platform_fee_amount, t.warranty_amount, t.total_amount, t.warranty_hours, t.full_name, t.search_name, t.email,
+    t.phone, t.gender, t.birthday, t.address, t.postal_code, t.country_code, t.personal_document_type,
+    t.personal_document_number, t.answers, t.supplements, t.language, t.referral_id, t.metadata, t.admits,
+    t.document_token,
+    org, p.channel_id, in_mode, held_at, held_at
   from unnest(new_tickets) as t join unnest(new_payments) with ordinality as p on p.id = t.payment_id
-  where outcomes[p.ordinality] = 'HELD' order by t.qr_code;
+  where outcomes[p.ordinality] is null order by t.qr_code;
   if has_keys then
     insert into idempotency_keys (organization_id, id, request_hash, payment_id, created_at)
     select org, p.key_id, p.request_hash, p.id, held_at
-    from unnest(new_payments) with ordinality as p where p.key_id is not null and outcomes[p.ordinality] = 'HELD';
+    from unnest(new_payments) with ordinality as p where p.key_id is not null and outcomes[p.ordinality] is null;
   end if;
   update stock set held = held + moved.count from (
     select counter, sum(count)::integer as count
     from unnest(move_payments, move_counters, move_counts) as moves(payment, counter, count)
-    where outcomes[payment] = 'HELD' group by counter
+    where outcomes[payment] is null group by counter
   ) as moved
   where organization_id = org and mode = in_mode and kind = kinds[moved.counter] and id = ids[moved.counter];
   if may_use_up then
     used_up := array(select json_build_object('kind', kind, 'id', id, 'usedUp', true) from stock
       where organization_id = org and mode = in_mode and capacity = sold_before + sold + held and (kind, id) in (
         select kinds[counter], ids[counter] from unnest(move_payments, move_counters) as moves(payment, counter)
-        where outcomes[payment] = 'HELD'));
+        where outcomes[payment] is null));
   end if;
   return json_build_object('outcomes', outcomes, 'used_up', used_up,
     'at', (extract(epoch from held_at) * 1000)::bigint);

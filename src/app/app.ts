@@ -3,7 +3,7 @@ import fastify, { type FastifyInstance, LogController } from 'fastify'
 import { access } from '../domain/caller/access.ts'
 import type { Services } from '../domain/caller/context.ts'
 import { isPublishableOrigin, readCredentials } from '../domain/caller/credentials.ts'
-import { examplesFor } from '../domain/contract/example-ids.ts'
+import { examplesFor } from '../domain/contract/ids.ts'
 import { addDocumentPage } from '../domain/delivery/document-page.ts'
 import { sendUnknownPage } from '../domain/language/error-page.ts'
 import type { PaymentProvider } from '../domain/payment/provider.ts'
@@ -35,7 +35,7 @@ import type { Companion } from './companion.ts'
 import { editor } from './graphiql-tabs.ts'
 import { addHome } from './home.ts'
 import { logFormatters } from './log.ts'
-import { restDocumentation } from './rest-contract.ts'
+import { restContract } from './rest-contract.ts'
 import { channelRoutes, integrationRoutes, lookups } from './routes.ts'
 import { printedSchema, schema } from './schema.ts'
 import type { Config } from './settings.ts'
@@ -73,27 +73,16 @@ const readTarget = targetReader(lookups)
 /** Creates the HTTP application: GraphQL, REST, the payment page and the documentation, or `/health` and
  *  `/ready` alone for a process of background jobs. Opens no port or connection, and reads no environment
  *  variables. */
-export async function createApp({
-  db,
-  replica = () => db,
-  config,
-  provider,
-  whyUnready = async () => null,
-  isLeaving = () => false,
-  answerTimeoutMs,
-  companion = null,
-  logTo,
-  logFacts,
-  instrument = () => {},
-  timeouts: { headersMs, requestMs, checkMs } = defaultTimeouts,
-}: AppOptions): Promise<FastifyInstance> {
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const { db, config, provider, companion, whyUnready = async () => null, isLeaving = () => false } = options
+  const { headersMs, requestMs, checkMs } = options.timeouts ?? defaultTimeouts
   const app = fastify({
     logger: {
       level: config.logLevel,
-      base: logFacts ?? null,
+      base: options.logFacts ?? null,
       serializers: { req: () => ({}), res: () => ({}), err: serializeError },
       formatters: logFormatters,
-      stream: logTo,
+      stream: options.logTo,
     },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: ({ headers }) => requestIdOf(headers),
@@ -120,7 +109,7 @@ export async function createApp({
     ...config,
     db,
     access,
-    replica,
+    replica: options.replica ?? (() => db),
     provider,
     publicUrl: publicUrlOf(app, config),
     responseCache: createResponseCache(db, config.sharedReadsMs, access),
@@ -130,19 +119,16 @@ export async function createApp({
   watchAnswers(app)
   answerUnknownRoutes(app, sendUnknownPage)
   readJsonStrictly(app)
-  instrument(app)
+  options.instrument?.(app)
   logRequests(app)
   const { maxConnections, connectionsPerAddress } = config
   // Behind a proxy all connections have its address.
   const perAddress = config.trustProxy === false ? connectionsPerAddress : maxConnections
   manageConnections(app, { total: maxConnections, perAddress, isLeaving })
-  limitResponseTime(app, answerTimeoutMs)
+  limitResponseTime(app, options.answerTimeoutMs)
   readCredentials(app)
   addSecurity(app)
-  addCors(app, config.corsOrigins, {
-    isKnown: (origin) => isPublishableOrigin(db, origin),
-    isPublic: ({ credentials }) => credentials.isPublic,
-  })
+  addCors(app, config.corsOrigins, (origin) => isPublishableOrigin(db, origin))
   await rateLimits.addTo(app)
   refuseMalformedRequests(app)
   if (config.background === 'only') {
@@ -157,7 +143,7 @@ export async function createApp({
   const examplesOf = examplesFor(companion?.findExamples, localRequests(config), warnOfOthers)
   // First, because the documentation is of the routes after it.
   await companion?.addTo(app, publicUrl)
-  addDocumentation(app, { ...restDocumentation, publicUrl, examplesOf })
+  addDocumentation(app, restContract, publicUrl, examplesOf)
   addHealth(app, whyUnready)
   addHome(app, printedSchema, { isOpen: !config.trustedDocumentsOnly, first: companion?.link })
   await addGraphql(app, services, config, {

@@ -1,11 +1,12 @@
-import { parseArgs } from 'node:util'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { z } from 'zod'
 import { authCommands } from '../domain/caller/commands.ts'
 import { deliveryCommands } from '../domain/delivery/commands.ts'
 import { catalogueCommands } from '../domain/import/commands.ts'
 import { retentionCommands } from '../domain/retention/commands.ts'
 import { type Problem, Refusal } from '../engine/base/errors.ts'
 import { type Files, localFiles } from '../engine/base/files.ts'
-import { tryParse } from '../engine/base/parse.ts'
+import { parse, tryParse } from '../engine/base/parse.ts'
 import type { OpenDatabase, OpenTables } from '../engine/database/database.ts'
 import { databaseCommands } from './database-commands.ts'
 import type { Access } from './doctor.ts'
@@ -47,23 +48,11 @@ const usage = `Usage: npm run COMMAND -- ARGUMENTS    (or: node dist/cli.js COMM
 With --json, standard output is JSON alone; --quiet hides how far work is. Doctor and verify end with 0 if all
 is well, 1 if something needs a person, 2 if something is broken. Settings are environment variables.`
 
-const optionsOf = <const Name extends string, const Option>(names: Name[], option: Option) =>
-  Object.fromEntries(names.map((name) => [name, option])) as Record<Name, Option>
-
-const options = {
-  ...optionsOf(['json', 'quiet', 'schema', 'test', 'no-notify', 'plan', 'all', 'force'], { type: 'boolean' }),
-  ...optionsOf(['name', 'channel', 'integration', 'expires', 'status', 'email', 'ticket'], {
-    type: 'string',
-  }),
-  ...optionsOf(['organization', 'origin', 'scope'], { type: 'string', multiple: true }),
-  help: { type: 'boolean', short: 'h' },
-} as const
-
 type Output = { json: unknown; text: string; code?: number }
 /** Opens the database for its tables alone, or with `whole` for all that it can do. */
 type Open = OpenTables & { whole(): Promise<OpenDatabase> }
-/** Parses its arguments, where a Refusal is a usage error; the function that it returns does the work. */
-type Command = (input: object) => (open: Open, access: Access, files: Files) => Promise<Output>
+type Beside = [open: Open, access: Access, files: Files]
+type Command = { types: z.ZodObject[]; run(input: never, ...beside: Beside): Promise<Output> }
 
 const commands: Record<string, Command> = {
   ...databaseCommands,
@@ -73,24 +62,38 @@ const commands: Record<string, Command> = {
   ...retentionCommands,
 }
 
-/** Name of the positional arguments of each command that takes any. */
-const positionalNames: Record<string, string> = {
-  import: 'file',
-  backup: 'file',
-  restore: 'file',
-  'key revoke': 'id',
-  'key revoke secret': 'id',
-  'key issue publishable': 'origin',
-  'deliveries retry': 'id',
-  // In «--organization A B», parseArgs takes B for a positional argument.
-  'key issue channel': 'organization',
+const fieldsOf = ({ types }: Command) => types.flatMap(({ shape }) => Object.entries<z.ZodType>(shape))
+
+// Fields that are no options.
+const isWord = (name: string) => name === 'file' || name === 'id'
+
+/** Names the field that further words after the name of a command are values of: of «--organization A B» as well, if it
+ *  is a list that has to be given. */
+const wordsOf = (command: Command): string =>
+  fieldsOf(command).find(([name, type]) => isWord(name) || type instanceof z.ZodArray)?.[0] ?? 'words'
+
+const kindOf = (type: z.ZodType): string =>
+  type instanceof z.ZodOptional || type instanceof z.ZodDefault
+    ? kindOf(type.unwrap() as z.ZodType)
+    : type.def.type
+
+const flag = { type: 'boolean' } as const
+const options: NonNullable<ParseArgsConfig['options']> = {
+  json: flag,
+  quiet: flag,
+  help: { ...flag, short: 'h' },
+}
+for (const [name, type] of Object.values(commands).flatMap(fieldsOf)) {
+  const kind = kindOf(type)
+  const given = { type: 'string', multiple: ['array', 'tuple'].includes(kind) } as const
+  if (!isWord(name)) options[name] = ['boolean', 'literal'].includes(kind) ? flag : given
 }
 
 class UsageError extends Error {}
 
 function usageMistake(name: string, { code, message, path }: Problem): string {
   const option = String(path?.[0])
-  const shown = option === 'file' || option === 'id' ? option.toUpperCase() : `--${option}`
+  const shown = isWord(option) ? option.toUpperCase() : `--${option}`
   if (option === 'words') return `${name} takes no further words`
   if (code === 'REQUIRED') return `${name} needs ${shown}`
   if (code === 'UNKNOWN_FIELD') return `${name} takes no ${shown} here`
@@ -111,10 +114,14 @@ function prepare(words: string[], input: Record<string, unknown>) {
   if (!name || !command)
     throw new UsageError(words.length > 0 ? `There is no command ${words.join(' ')}` : 'Name a command')
   const rest = words.slice(name.split(' ').length)
-  const positional = positionalNames[name] ?? 'words'
+  const positional = wordsOf(command)
   const values = [input[positional] ?? [], rest].flat()
+  const given = values.length > 0 ? { ...input, [positional]: values } : input
+  const { types } = command
+  const type = types.find(({ shape }) => (Object.keys(shape)[0] ?? '') in given) ?? types.at(-1)
   try {
-    return command(values.length > 0 ? { ...input, [positional]: values } : input)
+    const parsed = type && parse(type, given)
+    return (...beside: Beside) => command.run(parsed as never, ...beside)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     throw new UsageError(error.problems.map((problem) => usageMistake(name, problem)).join('\n'))
@@ -124,7 +131,8 @@ function prepare(words: string[], input: Record<string, unknown>) {
 /** Files that a command reads and writes, as its arguments name them. */
 export function filesIn(args: string[]): Record<'read' | 'write', string[]> {
   const [name = '', ...paths] = tryParse(() => readArguments(args))?.positionals ?? []
-  const named = positionalNames[name] === 'file' ? paths : []
+  const command = commands[name]
+  const named = command && wordsOf(command) === 'file' ? paths : []
   return name === 'backup' ? { read: [], write: named } : { read: named, write: [] }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { FindExampleValues } from '../domain/contract/example-ids.ts'
+import type { FindExampleValues } from '../domain/contract/ids.ts'
 import type { Link } from './home.ts'
 
 /** Companion of the service in its process, such as a shop on a catalogue to try it with. */

@@ -31,15 +31,14 @@ function requireEmbedded({ readConfig }: Access, tool: string): string {
   return dataDir
 }
 
-const backup = command(
-  z.strictObject({ file }),
-  async ({ file: [path] }, open: Open, access: Access, files: Files) => {
-    requireEmbedded(access, 'pg_dump')
-    const bytes = await (await open.whole()).dump()
-    await files.write(path, bytes)
-    return { json: { file: path, bytes: bytes.length }, text: `The database is in ${path}.` }
-  },
-)
+const written = z.strictObject({ file })
+
+const backup = command(written, async ({ file: [path] }, open: Open, access: Access, files: Files) => {
+  requireEmbedded(access, 'pg_dump')
+  const bytes = await (await open.whole()).dump()
+  await files.write(path, bytes)
+  return { json: { file: path, bytes: bytes.length }, text: `The database is in ${path}.` }
+})
 
 const restore = command(
   z.strictObject({ file, force: z.boolean().default(false) }),

@@ -1,5 +1,5 @@
 import { parse, print } from 'graphql'
-import type { ExampleValues } from '../domain/contract/example-ids.ts'
+import type { ExampleValues } from '../domain/contract/ids.ts'
 import { iconUrl } from '../domain/language/page.ts'
 import type { Editor, Tab } from '../engine/graphql-server/graphiql/page.ts'
 
@@ -7,41 +7,32 @@ import type { Editor, Tab } from '../engine/graphql-server/graphiql/page.ts'
 
 const refused = '... on Refused { errors { code message path } }'
 
+// Tag of what a mutation selects of its payload, beside the reasons of a refusal.
+function mutation(name: string, field: string) {
+  const type = field.charAt(0).toUpperCase() + field.slice(1)
+  return ([selection]: TemplateStringsArray) => `mutation ${name}($input: ${type}Input!) {
+  ${field}(input: $input) { ... on ${type}Payload { ${selection} } ${refused} }
+}`
+}
+
 const refund = `# Refunds one unit of what was paid, for integrations.
 # Without an amount it refunds all that is left.
-mutation Refund($input: RefundTicketsInput!) {
-  refundTickets(input: $input) {
-    ... on RefundTicketsPayload {
-      refunds {
-        id status amount { amount currency }
-        ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
-      }
-    }
-    ${refused}
-  }
-}`
+${mutation('Refund', 'refundTickets')`refunds {
+    id status amount { amount currency }
+    ticket { settlement { paid { amount } refunded { amount } } refunds { id status } }
+  }`}`
 
 const webhook = `# Has changes sent to an address, signed with the
 # secret. The same idempotencyKey shows it again for
 # a day, and makes no second webhook.
-mutation Webhook($input: RegisterWebhookInput!) {
-  registerWebhook(input: $input) {
-    ... on RegisterWebhookPayload { secret webhook { id url types status } }
-    ${refused}
-  }
-}`
+${mutation('Webhook', 'registerWebhook')`secret webhook { id url types status }`}`
 
 type Examples = Omit<ExampleValues, 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {
-  key: '',
-  publishableKey: '',
-  integrationKey: '',
-  eventId: 'evt_…',
-  ticketRateId: 'rate_…',
-  priceId: 'price_…',
-  ticketId: 'tkt_…',
+  ...{ key: '', publishableKey: '', integrationKey: '', eventId: 'evt_…' },
+  ...{ ticketRateId: 'rate_…', priceId: 'price_…', ticketId: 'tkt_…' },
 }
 
 const events = `# Lists events with everything on sale. Press play,
@@ -86,17 +77,10 @@ query Quote($input: QuoteCheckoutInput!) {
 
 const checkout = `# Holds tickets until the payment expires.
 # Open payment.pageUrl in another tab to pay.
-mutation Checkout($input: CheckoutInput!) {
-  checkout(input: $input) {
-    ... on CheckoutPayload {
-      conditionsChanged
-      payment { id pageUrl status expiresAt totalAmount { amount currency } }
-      tickets { id qrCode status attendee { fullName } }
-      ticketRates { id availability { available } }
-    }
-    ${refused}
-  }
-}`
+${mutation('Checkout', 'checkout')`conditionsChanged
+  payment { id pageUrl status expiresAt totalAmount { amount currency } }
+  tickets { id qrCode status attendee { fullName } }
+  ticketRates { id availability { available } }`}`
 
 const places = `# Streams what is left of a rate. Leave it running
 # and check out in another tab: it tells at once.
@@ -123,31 +107,16 @@ query Ticket($id: ID!) {
 
 const boxOffice = `# Sells at the door, for cash: the tickets are paid
 # at once. For integrations.
-mutation BoxOffice($input: SellAtBoxOfficeInput!) {
-  sellAtBoxOffice(input: $input) {
-    ... on SellAtBoxOfficePayload {
-      payment { id status totalAmount { amount currency } boxOffice { method reference } }
-      tickets { id qrCode status documentUrl }
-    }
-    ${refused}
-  }
-}`
+${mutation('BoxOffice', 'sellAtBoxOffice')`
+  payment { id status totalAmount { amount currency } boxOffice { method reference } }
+  tickets { id qrCode status documentUrl }`}`
 
 const door = `# Lets people in: OK, or the reason why not. The
 # idempotencyKey makes a repeated scan return the
 # first outcome. For integrations.
-mutation Door($input: CheckInTicketInput!) {
-  checkInTicket(input: $input) {
-    ... on CheckInTicketPayload {
-      replayed
-      checkIn {
-        outcome people inside admits scannedAt
-        ticket { attendee { fullName } ticketRate { name } }
-      }
-    }
-    ${refused}
-  }
-}`
+${mutation('Door', 'checkInTicket')`replayed checkIn {
+    outcome people inside admits scannedAt ticket { attendee { fullName } ticketRate { name } }
+  }`}`
 
 const changes = `# Lists changes, oldest first. To go on later,
 # keep endCursor and begin after it:

@@ -67,10 +67,7 @@ function openLines(fd: number): Log {
 
 /** Opens the log of a process on a file descriptor: text for a person on a terminal, else JSON. `LOG_FORMAT` decides
  *  otherwise. */
-export async function openLog(
-  format: Config['logFormat'],
-  { fd, isTTY }: { fd: number; isTTY?: boolean },
-): Promise<Log> {
+export async function openLog(format: Config['logFormat'], { fd, isTTY }: { fd: number; isTTY?: boolean }) {
   const lines = openLines(fd)
   if ((format ?? (isTTY ? 'pretty' : 'json')) === 'json') return lines
   const { prettyFactory } = await import('pino-pretty')
@@ -80,7 +77,7 @@ export async function openLog(
     messageFormat: '{msg}{if route} {method} {route} {status} in {ms} ms{end}',
     ignore: 'method,route,status,ms,trace_id',
   })
-  return { ...lines, write: (line) => lines.write(toText(line)) }
+  return { ...lines, write: (line: string) => lines.write(toText(line)) }
 }
 
 /** Describes an error to an operator. Never a stack, nor Drizzle's own message, which contains the statement

@@ -1,16 +1,11 @@
-import { type ExampleValues, withExampleIds } from '../domain/contract/example-ids.ts'
+import { type ExampleValues, withExampleIds } from '../domain/contract/ids.ts'
 import { documentedRefusals } from '../domain/contract/problem-codes.ts'
 import { icon } from '../domain/language/page.ts'
-import { sentMessages } from '../domain/webhook/messages-rest.ts'
-import { toWebhooks } from '../domain/webhook/openapi-webhooks.ts'
+import { toWebhooks } from '../domain/webhook/messages-rest.ts'
 import type { RestContract } from '../engine/rest/openapi/openapi-document.ts'
 
-const inHeader = (name: string, description: string) => ({
-  type: 'apiKey' as const,
-  in: 'header',
-  name,
-  description,
-})
+const apiKey = { type: 'apiKey', in: 'header' } as const
+const inHeader = (name: string, description: string) => ({ ...apiKey, name, description })
 
 const securitySchemes = {
   channelKey: inHeader('X-Api-Key', 'Method v2: key of a channel.'),
@@ -54,18 +49,16 @@ codes and limits:
 - A refusal has the body \`Error\`, with a code for programs. A status lists its codes; a request may break several rules at
   once, and the status is that of the first. Retry 429 and 503 after \`Retry-After\` seconds.`
 
-/** Documentation of REST, for `addDocumentation`. */
-export const restDocumentation = {
-  contract: {
-    title: 'Boxoffice',
-    description,
-    tags,
-    securitySchemes,
-    refusals: documentedRefusals,
-    link: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
-    partsOf: (schemas) => ({ webhooks: toWebhooks(sentMessages, schemas) }),
-    fill: withExampleIds,
-  } satisfies RestContract<ExampleValues>,
+/** Contract of REST, for `addDocumentation`. */
+export const restContract: RestContract<ExampleValues> = {
+  title: 'Boxoffice',
+  description,
+  tags,
+  securitySchemes,
+  refusals: documentedRefusals,
+  link: '<https://tickets.example/events?limit=20&offset=20>; rel="next"',
+  partsOf: (schemas) => ({ webhooks: toWebhooks(schemas) }),
+  fill: withExampleIds,
   icon,
-  keysOf: ({ key, integrationKey }: ExampleValues) => ({ channelKey: key, integrationKey }),
+  keysOf: ({ key, integrationKey }) => ({ channelKey: key, integrationKey }),
 }

@@ -60,10 +60,7 @@ function take(named: string[], path: string): string {
   return taken
 }
 
-async function answer(
-  { read, write, bytes = '' }: Message,
-  named: ReturnType<typeof filesIn>,
-): Promise<Message> {
+async function answer({ read, write, bytes = '' }: Message, named: ReturnType<typeof filesIn>) {
   try {
     if (read !== undefined)
       return { bytes: (await localFiles.read(take(named.read, read))).toString('base64') }
@@ -121,11 +118,7 @@ export async function serveCommands(config: Config, database: OpenDatabase, log:
 
 /** Has the process that serves the embedded database in a folder run a command of this user. Null if none does. Asks
  *  no socket of another user, nor in a folder of another's, who would be told of the command and answer it. */
-export async function askServingProcess(
-  folder: string,
-  args: string[],
-  uid: number | undefined,
-): Promise<CommandResult | null> {
+export async function askServingProcess(folder: string, args: string[], uid: number | undefined) {
   const found = await Promise.all([stat(folder), lstat(socketOf(folder))]).catch(() => null)
   if (!found) return null
   if (uid !== undefined && found.some((each) => each.uid !== uid)) {

@@ -16,20 +16,16 @@ import { httpSettings, rateLimit } from '../engine/config/http.ts'
 import { type Environment, misspeltSettings, readSecretFiles } from '../engine/config/read-settings.ts'
 import { type ConfigOf, trueOrFalse, wholeNumber } from '../engine/config/setting-types.ts'
 import { hasTraces, telemetrySettings, tracingSettings } from '../engine/config/telemetry.ts'
+import { problems } from '../engine/database/pool/failures.ts'
+
+// What an import fills a new database with.
+problems.TABLES_OLDER = problems.TABLES_OLDER.replace('everything', 'the catalogue')
 
 /** Settings that may also come from a file, as secrets of containers do:
  *  `STRIPE_SECRET_KEY_FILE=/run/secrets/stripe` instead of `STRIPE_SECRET_KEY`. */
 export const secretSettings = [
-  'DATABASE_URL',
-  'DIRECT_DATABASE_URL',
-  'DATABASE_REPLICA_URLS',
-  'DATABASE_SSL_CA',
-  'DATABASE_SSL_CERT',
-  'DATABASE_SSL_KEY',
-  'SMTP_URL',
-  'STRIPE_SECRET_KEY',
-  'STRIPE_WEBHOOK_SECRET',
-  'WHATSAPP_TOKEN',
+  ...['DATABASE_URL', 'DIRECT_DATABASE_URL', 'DATABASE_REPLICA_URLS', ...certificates],
+  ...['SMTP_URL', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'WHATSAPP_TOKEN'],
 ] as const
 
 // '' and '/' are the root; '/v1/' is '/v1'.
@@ -88,6 +84,8 @@ function contradictionsIn(settings: Settings): string[] {
   const isRealSale = settings.NODE_ENV === 'production' && !settings.ALLOW_SANDBOX_PAYMENTS
   const isBackgroundOnly = settings.BACKGROUND === 'only'
   const usesWhatsApp = whatsAppSettings.some((name) => settings[name])
+  const missing = whatsAppSettings.filter((name) => usesWhatsApp && !settings[name])
+  const allOfWhatsApp = whatsAppSettings.join(', ')
   const named = certificates.filter((name) => settings[name])
   // The driver knows these modes without certificates alone.
   const usesNone = (...urls: (string | undefined)[]) =>
@@ -95,12 +93,7 @@ function contradictionsIn(settings: Settings): string[] {
   const useNone = 'its sslmode uses no certificate; require, verify-ca and verify-full do'
   const isMade: Record<string, unknown> = {
     'MAIL_FROM: required with SMTP_URL': settings.SMTP_URL && !settings.MAIL_FROM,
-    ...Object.fromEntries(
-      whatsAppSettings.map((name) => [
-        `${name}: WhatsApp needs all of ${whatsAppSettings.join(', ')}`,
-        usesWhatsApp && !settings[name],
-      ]),
-    ),
+    ...Object.fromEntries(missing.map((name) => [`${name}: WhatsApp needs all of ${allOfWhatsApp}`, true])),
     'PUBLIC_URL: WhatsApp fetches the tickets from there': usesWhatsApp && !settings.PUBLIC_URL,
     'STRIPE_SECRET_KEY: needs PAYMENT_PROVIDER=stripe': !isStripe && stripeKey,
     'STRIPE_WEBHOOK_SECRET: needs PAYMENT_PROVIDER=stripe': !isStripe && webhookSecrets.length > 0,

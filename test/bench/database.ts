@@ -211,7 +211,7 @@ const countIn = async (
 }
 
 /** Counts the scans that let somebody in or out. */
-export const scansOf = (database: BenchDatabase) => countIn(database, 'scans', 'check_ins', "result = 'OK'")
+export const scansOf = (database: BenchDatabase) => countIn(database, 'scans', 'check_ins', "outcome = 'OK'")
 
 /** Counts the refunds that succeeded. */
 export const refundsOf = (database: BenchDatabase) =>

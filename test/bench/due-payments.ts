@@ -52,7 +52,7 @@ export const fillDue = (count: number, provider: Provider): string[] => [
       now() + interval '1 day',
       ${provider === 'stripe' ? `'cs_' || key, 'https://stripe.example/' || key, true` : 'null, null, false'}
     from prepared`,
-  `insert into holds (organization_id, price_id, payment_id, expires_at)
+  `insert into expiries (organization_id, price_id, payment_id, expires_at)
     select payments.organization_id, price_id, id, expires_at from payments join prepared on id = 'pay_' || key
     on conflict do nothing`,
   `insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)

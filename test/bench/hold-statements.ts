@@ -2,6 +2,8 @@
 // same constraints. It reads, checks and returns nothing. Identifiers are ordered by time, like the
 // gateway's.
 
+import { readFileSync } from 'node:fs'
+
 /** Creates the list of rates to sell, numbered from 1. Runs once before the measurement. */
 export const createTargets = `
   create table bench_targets as
@@ -65,7 +67,7 @@ export const hold = {
       from bench_targets where number = ${target}
       returning organization_id, id, expires_at
     )
-    insert into holds (organization_id, price_id, payment_id, expires_at)
+    insert into expiries (organization_id, price_id, payment_id, expires_at)
     select held.organization_id, price_id, id, expires_at from held join bench_targets on number = ${target}`,
   insertTicket: (target: string, client: string) => `
     insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id,
@@ -86,41 +88,14 @@ export const hold = {
     where stock.mode = 'live' and stock.id = locked.id and stock.kind = locked.kind`,
 }
 
-// Attributes of the types `new_payment` and `new_ticket` (drizzle/0000_baseline.sql), in their order. An attribute without
-// a value is null.
-const paymentAttributes = [
-  ...['id', 'channel_id', 'ticket_rate_id', 'provider', 'total_amount', 'currency', 'conditions_changed'],
-  ...['page_token', 'redirect_url', 'error_url', 'send_resourcers', 'language', 'method', 'method_reference'],
-  ...['hold_minutes', 'key_id', 'request_hash'],
-]
-const ticketAttributes = [
-  ...['id', 'payment_id', 'position', 'event_id', 'ticket_rate_id', 'price_id', 'sale_type', 'qr_code'],
-  ...['is_code_asked', 'currency', 'price_amount', 'discount_id', 'discount_amount', 'supplements_amount'],
-  ...['organization_fee_amount', 'platform_fee_amount', 'warranty_amount', 'total_amount', 'warranty_hours'],
-  ...[
-    'full_name',
-    'search_name',
-    'email',
-    'phone',
-    'gender',
-    'birthday',
-    'address',
-    'postal_code',
-    'country_code',
-  ],
-  ...[
-    'personal_document_type',
-    'personal_document_number',
-    'answers',
-    'supplements',
-    'language',
-    'referral_id',
-  ],
-  ...['metadata', 'admits', 'document_token'],
-]
+const migration = readFileSync('drizzle/0000_baseline.sql', 'utf8')
 
-const rowOf = (type: string, attributes: string[], values: Record<string, string>) =>
-  `array_agg(row(${attributes.map((name) => values[name] ?? 'null').join(', ')})::${type})`
+// Row of a composite type, whose attributes are null without a value.
+function rowOf(type: string, values: Record<string, string>): string {
+  const [, body = ''] = new RegExp(`create type ${type} as \\(\\n([^;]*)\\n\\);`).exec(migration) ?? []
+  const attributes = body.split('\n').map((line) => values[line.trim().split(' ')[0] ?? ''] ?? 'null')
+  return `array_agg(row(${attributes.join(', ')})::${type})`
+}
 
 const made = `ids.key || '_' || n`
 const payment = {
@@ -134,7 +109,7 @@ const payment = {
   page_token: `rpad(md5(${made}), 43, '0') || 'cGF5Xz' || md5(${made})`,
   redirect_url: `'https://shop.example/done'`,
   error_url: `'https://shop.example/failed'`,
-  send_resourcers: 'false',
+  send_tickets: 'false',
   hold_minutes: '1380',
 }
 const ticket = {
@@ -172,7 +147,7 @@ const ticket = {
  *  many checkouts of one ticket of a rate. `target` is the placeholder of the rate's number. */
 export const callHold = (target: string, count: number): string => `
   select hold(organization_id, 'live', true, false,
-    ${rowOf('new_payment', paymentAttributes, payment)}, ${rowOf('new_ticket', ticketAttributes, ticket)})
+    ${rowOf('new_payment', payment)}, ${rowOf('new_ticket', ticket)})
   from bench_targets
   cross join (select to_hex((extract(epoch from now()) * 1000000)::bigint) as key,
     (select id from channels limit 1) as channel_id) as ids

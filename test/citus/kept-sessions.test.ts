@@ -74,7 +74,7 @@ async function hold(organizationId: string): Promise<Held> {
 async function expire({ organizationId, checkout: { payment_id: id } }: Held): Promise<void> {
   const past = sql`expires_at = now() - interval '1 millisecond' where organization_id = ${organizationId}`
   await runSql(cluster.sale.db, sql`update payments set ${past} and id = ${id}`)
-  await runSql(cluster.sale.db, sql`update holds set ${past} and payment_id = ${id}`)
+  await runSql(cluster.sale.db, sql`update expiries set ${past} and payment_id = ${id}`)
 }
 async function statusOf({ organizationId, checkout }: Held): Promise<string | undefined> {
   const [row] = await runSql<{ status: string }>(
@@ -122,6 +122,6 @@ test('jobs open no session at a server that is there while another is away, and 
 
 test('control: a session that the coordinator opens at the living server is counted', async () => {
   const ask = () =>
-    runSql(cluster.sale.db, sql`select run_command_on_shards('holds', 'select 1 from %s limit 1')`)
+    runSql(cluster.sale.db, sql`select run_command_on_shards('expiries', 'select 1 from %s limit 1')`)
   expect(await openedDuring(ask)).toBeGreaterThan(0)
 })

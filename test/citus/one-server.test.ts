@@ -235,7 +235,7 @@ test('jobs ask each server what is due, and do the work of an organization on it
     const { payment_id } = await buy(id)
     await sale.db.execute(sql`update payments set expires_at = now() - interval '1 minute'
       where organization_id = ${id} and id = ${payment_id}`)
-    await sale.db.execute(sql`update holds set expires_at = now() - interval '1 minute'
+    await sale.db.execute(sql`update expiries set expires_at = now() - interval '1 minute'
       where organization_id = ${id} and payment_id = ${payment_id}`)
     await sale.db.execute(
       sql`update idempotency_keys set created_at = now() - interval '2 days' where organization_id = ${id}`,

@@ -86,7 +86,7 @@ test('organizations of other servers sell on; those of this one are told to come
     // Jobs do what they can.
     await runSql(
       sale.db,
-      sql`update holds set expires_at = now() - interval '1 minute' where organization_id = ${living}`,
+      sql`update expiries set expires_at = now() - interval '1 minute' where organization_id = ${living}`,
     )
     await runSql(
       sale.db,

@@ -30,7 +30,7 @@ import { openWorld } from '../support/authorization/world.ts'
 import { readDocument } from '../support/openapi/document.ts'
 
 // A foreign object gets the same response as an absent one, byte for byte, for every caller and every entry
-// point (DECISIONS 2).
+// point (DECISIONS, access).
 
 // Mutations come before reads, so that reads cover every state of a ticket.
 const graphqlRows = { ...ownerRows, ...boxOfficeRows, ...catalogueRows, ...graphqlListRows, ...liveRows }

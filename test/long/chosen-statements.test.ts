@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { toCursor } from '../../src/domain/ticket-rate/search-events.ts'
+import { toCursor } from '../../src/domain/listing/search-events.ts'
 import { aCatalogue } from '../support/factories.ts'
 import { heldBytes } from '../support/heap.ts'
 import { publishableHeaders } from '../support/modes.ts'

@@ -33,7 +33,7 @@ const hold = `
   insert into payments (id, channel_id, organization_id, provider, total_amount, currency, page_token, expires_at)
     select 'pay_' || ${wide('n')}, 'org_1', 'org_1', 'sandbox', 0, 'EUR', ${pageToken},
       now() + interval '1 day' from generate_series(first, last) as n;
-  insert into holds (organization_id, price_id, payment_id, expires_at)
+  insert into expiries (organization_id, price_id, payment_id, expires_at)
     select 'org_1', 'price_' || n % ${rateCount}, id, expires_at
     from generate_series(first, last) as n join payments on id = 'pay_' || ${wide('n')};
   insert into tickets (id, payment_id, position, organization_id, channel_id, event_id, ticket_rate_id, price_id, sale_type,
@@ -48,14 +48,14 @@ const priceOf = (payments: string) =>
 const pay = `
   with paid as (
     update payments set status = 'paid', paid_at = now(), invoice_reference = 'F2026-000001' where id = any(ids) returning *),
-  dropped as (delete from holds using paid where holds.price_id = (${priceOf('paid')})
-    and holds.expires_at = paid.expires_at and payment_id = paid.id)
+  dropped as (delete from expiries using paid where expiries.price_id = (${priceOf('paid')})
+    and expiries.expires_at = paid.expires_at and payment_id = paid.id)
   update tickets set status = 'active', activated_at = now(), invoice_reference = 'F2026-000001', updated_at = now()
     from paid where payment_id = paid.id;`
 const expire = `
   with ended as (update payments set status = 'expired' where id = any(ids) returning *),
-  dropped as (delete from holds using ended where holds.price_id = (${priceOf('ended')})
-    and holds.expires_at = ended.expires_at and payment_id = ended.id)
+  dropped as (delete from expiries using ended where expiries.price_id = (${priceOf('ended')})
+    and expiries.expires_at = ended.expires_at and payment_id = ended.id)
   update tickets set status = 'expired', updated_at = now() from ended where payment_id = ended.id;`
 const scan = `
   update tickets set entered = 1, first_entry_at = now(), last_entry_at = now(), updated_at = now()
@@ -79,7 +79,7 @@ async function run(body: string): Promise<void> {
         for batch in ${from} .. ${Math.min(from + windows, count) - 1} loop
           first := batch * ${window}; last := first + ${window - 1};
           -- As autovacuum does, after which statements are planned again.
-          if batch % 10 = 5 then analyze payments, tickets, holds; end if;
+          if batch % 10 = 5 then analyze payments, tickets, expiries; end if;
           ${body}
         end loop; end $$`),
     )
@@ -125,7 +125,7 @@ test('a ticket takes a bounded number of bytes, and requests beside many take as
       hot: sql<number>`coalesce(100 * n_tup_hot_upd / nullif(n_tup_upd, 0), 0)::integer`,
     })
     .from(sql`pg_stat_user_tables`)
-    .where(sql`relname in ('payments', 'tickets', 'holds')`)
+    .where(sql`relname in ('payments', 'tickets', 'expiries')`)
   for (const { table, heap, indexes, hot } of sizes)
     say(`${table}: ${heap} bytes a ticket and ${indexes} of indexes, ${hot} % heap-only updates`)
   await sale.db.execute(sql`vacuum analyze`)

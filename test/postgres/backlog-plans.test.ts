@@ -52,13 +52,13 @@ beforeAll(async () => {
     select 'org_1', 'whk_' || hook, 'chg_000' || n,
       (case when n <= 7 then 'pending' when n <= 8 then 'dead' else 'delivered' end)::webhook_delivery_status,
       now() - interval '2 minutes' ${rows(done)}, generate_series(1, 2) as hook`)
-  await db.execute(sql`insert into holds (organization_id, price_id, payment_id, expires_at)
+  await db.execute(sql`insert into expiries (organization_id, price_id, payment_id, expires_at)
     select organization_id, 'price_1', id, expires_at from payments where status in ('pending', 'processing')`)
   await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select organization_id, provider, session_id, id, now() - interval '5 seconds' from payments where session_open`)
   // Hints of what is not due.
   const later = sql`now() + n * interval '1 minute'`
-  await db.execute(sql`insert into holds (organization_id, price_id, payment_id, expires_at)
+  await db.execute(sql`insert into expiries (organization_id, price_id, payment_id, expires_at)
     select 'org_1', 'price_1', 'pay_' || n, ${later} ${rows(5_000)}`)
   await db.execute(sql`insert into open_sessions (organization_id, provider, session_id, payment_id, due_at)
     select 'org_1', 'sandbox', 'later_' || n, 'pay_' || n, ${later} ${rows(5_000)}`)
@@ -92,7 +92,7 @@ test('it is read from indexes, whatever was done before', async () => {
   }
   const plan = `${await planOf('json_build_object')} ${await planOf('as code')}`
   expect(plan).not.toMatch(
-    /Seq Scan on (payments|holds|open_sessions|refunds|deliveries|webhook_deliveries|changes)/,
+    /Seq Scan on (payments|expiries|open_sessions|refunds|deliveries|webhook_deliveries|changes)/,
   )
   // Payments are found by either index of their identifiers.
   const indexes = [...plan.matchAll(/using (\w+)/g)].map(([, name]) =>
@@ -110,7 +110,7 @@ test('it is read from indexes, whatever was done before', async () => {
       'refunds_failed',
       'open_sessions_provider_due_at_index',
       'open_sessions_failing',
-      'holds_expires_at_index',
+      'expiries_expires_at_index',
       'payments',
       'changes_without_position',
       'events_moved',

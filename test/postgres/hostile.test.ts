@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { corpus } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'
 
-// Time for which one request may block others (DECISIONS 10), in milliseconds.
+// Time for which one request may block others (DECISIONS, limits), in milliseconds.
 const maxBlockedMs = 100
 // A retry excludes chance delays, such as a garbage collection.
 const tries = 5

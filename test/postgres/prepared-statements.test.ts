@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { query, runNamed } from '../../src/engine/data/query.ts'
+import { query } from '../../src/engine/data/query.ts'
 import type { OpenDatabase } from '../../src/engine/database/database.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { heldBytes } from '../support/heap.ts'
@@ -21,7 +21,7 @@ afterAll(() => database.close())
 // As long as a page of events.
 const text = (name: string) => () =>
   sql`select ${sql.placeholder('one')}::integer as ${sql.identifier(name)} ${sql.raw(`--${'x'.repeat(4_000)}`)}`
-const choose = (name: string) => runNamed(database.db, name, text(name), { one: 1 })
+const choose = (name: string) => query(name, text(name))(database.db, { one: 1 })
 const own = query<{ own: number }>('own', text('own'))
 
 test('a statement that is used again and again is prepared, and one that is not is kept nowhere', async () => {

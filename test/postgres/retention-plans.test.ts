@@ -139,8 +139,8 @@ async function fillTables(rows: number): Promise<void> {
     sql`${organizationId}, 'whk_' || (1 + n % 3), ${idFrom(100)}, 'delivered'`,
   )
   await fill(
-    'check_ins (id, organization_id, integration_id, nonce, request_hash, direction, force, result, at, created_at)',
-    sql`'chk_' || n, ${organizationId}, (select id from integrations limit 1), 'nonce_' || n, '', 'in', false, 'NOT_FOUND', now(), ${createdAt}`,
+    'check_ins (id, organization_id, integration_id, idempotency_key, request_hash, direction, forced, outcome, scanned_at, created_at)',
+    sql`'chk_' || n, ${organizationId}, (select id from integrations limit 1), 'key_' || n, '', 'in', false, 'NOT_FOUND', now(), ${createdAt}`,
   )
   await fill(
     'provider_events (organization_id, provider, id, type, created_at)',

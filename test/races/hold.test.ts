@@ -9,8 +9,7 @@ import type { HoldJob } from '../../src/domain/sale/checkout/hold/hold-rows.ts'
 import { holdExactly, holdTogether } from '../../src/domain/sale/checkout/hold/hold-together.ts'
 import { planCheckout } from '../../src/domain/sale/checkout/plan-checkout.ts'
 import { readTerms } from '../../src/domain/sale/checkout/terms-loaders.ts'
-import { stock } from '../../src/domain/ticket-rate/table.ts'
-import { Refusal } from '../../src/engine/base/errors.ts'
+import { stock } from '../../src/domain/stock/table.ts'
 import { createContext } from '../../src/engine/request/context.ts'
 import { aDiscount } from '../support/discounts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
@@ -100,9 +99,10 @@ async function jobsOf({ db, channel }: Sale, round: number, all: Wanted[]): Prom
 }
 
 const summarize = (outcome: HoldOutcome) => {
-  if (outcome instanceof Refusal) return outcome.problems
-  if (typeof outcome !== 'object') return outcome
-  return { total: outcome.payment.totalAmount, priceIds: outcome.tickets.map(({ priceId }) => priceId) }
+  if (outcome.kind === 'refused') return outcome.refusal.problems
+  if (outcome.kind !== 'held') return outcome
+  const { payment, tickets } = outcome.checkout
+  return { total: payment.totalAmount, priceIds: tickets.map(({ priceId }) => priceId) }
 }
 
 const stockOf = async ({ db }: Sale, round: number) => {
@@ -118,8 +118,8 @@ async function rowsOf({ db }: Sale, round: number) {
     select (to_jsonb(payments) - '{id, channel_id, page_token, created_at, expires_at, paid_at, invoice_reference}'::text[])
       || jsonb_build_object(
         'minutes', extract(epoch from expires_at - created_at) / 60,
-        'queued', (select count(*) from holds
-          where holds.organization_id = payments.organization_id and payment_id = payments.id and holds.expires_at = payments.expires_at),
+        'queued', (select count(*) from expiries
+          where expiries.organization_id = payments.organization_id and payment_id = payments.id and expiries.expires_at = payments.expires_at),
         'keys', (select jsonb_agg(jsonb_build_array(keys.id, request_hash)) from idempotency_keys as keys
           where keys.organization_id = payments.organization_id and payment_id = payments.id),
         'tickets', (select jsonb_agg(to_jsonb(tickets)
@@ -166,7 +166,7 @@ let round = 0
 test.each(ways)(
   'holding together has the outcomes and counters of one at a time: $way',
   async ({ way, rates, hold }) => {
-    const seen = { made: 0, refused: 0, again: 0 }
+    const seen = { held: 0, refused: 0, later: 0, 'plan again': 0 }
     const statements = { one: 0, more: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(wantedOf(rates), { minLength: 2, maxLength: 12 }), async (all) => {
@@ -180,14 +180,14 @@ test.each(ways)(
         expect(group.map(summarize)).toEqual(single.map(summarize))
         expect(await stockOf(together, at)).toEqual(await stockOf(alone, at))
         expect(await rowsOf(together, at)).toEqual(await rowsOf(alone, at))
-        for (const outcome of group)
-          seen[outcome === 'plan again' ? 'again' : outcome instanceof Refusal ? 'refused' : 'made']++
+        for (const { kind } of group) seen[kind]++
       }),
       // One run for each unused rate; a failure is reported unshrunk.
       { numRuns: rounds / ways.length, endOnFailure: true, examples: [[[plain, plain]], [everyKind]] },
     )
     // Control: every kind of outcome occurred, in one statement and in more.
-    expect(Math.min(seen.made, seen.refused, seen.again)).toBeGreaterThan(0)
+    expect(Math.min(seen.held, seen.refused, seen['plan again'])).toBeGreaterThan(0)
+    expect(seen.later).toBe(0)
     if (way.endsWith('batched')) expect(Math.min(statements.one, statements.more)).toBeGreaterThan(0)
   },
 )
@@ -205,5 +205,8 @@ test('a hold that waits for a row lock gets the places freed meanwhile', async (
     held = holdTogether(db, job)
     await waitForBlockedStatement(db)
   })
-  expect(summarize((await held) ?? 'plan again')).toEqual({ total: 550, priceIds: [`then_one_${rounds}`] })
+  expect(summarize((await held) ?? { kind: 'later' })).toEqual({
+    total: 550,
+    priceIds: [`then_one_${rounds}`],
+  })
 })

@@ -3,12 +3,13 @@
 import { and, eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
-import { stock } from '../../src/domain/ticket-rate/table.ts'
+import { stock } from '../../src/domain/stock/table.ts'
 import { Refusal } from '../../src/engine/base/errors.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
 import { dumpCatalogue } from '../support/imports.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
+import { changeTypesOf } from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
 // Imports concurrent with sales and with each other. PGlite has one connection, so these run on PostgreSQL only.
@@ -53,6 +54,10 @@ test('an import that lowers the capacity waits for checkouts, and is refused bel
   )
   expect(counted?.held).toBe(answers.filter(({ statusCode }) => statusCode === 200).length)
   expect(counted?.capacity).toBeGreaterThanOrEqual(counted?.held ?? 0)
+  // Whoever uses the places up or gives new ones, feed and webhooks are told each time, and the last change is right.
+  const told = await changeTypesOf(sale, rate._id)
+  expect(told).toEqual(told.map((_, index) => (index % 2 === 0 ? 'rate.sold_out' : 'rate.available')))
+  expect(told.at(-1) === 'rate.sold_out').toBe(counted?.capacity === counted?.held)
 })
 
 test('an import that waits for a row lock does not delay sales of other rates', async () => {

@@ -11,7 +11,7 @@ import type { RefundOutcome } from '../../src/domain/payment/provider.ts'
 import { type RefundAttempt, refunds as table } from '../../src/domain/refund/table.ts'
 import { processDueRefunds } from '../../src/domain/sale/refund/request-provider-refund.ts'
 import { settleRefunds } from '../../src/domain/sale/refund/settle-refund.ts'
-import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
+import { applyProviderEvent } from '../../src/domain/sale/settle/apply-provider-event.ts'
 import { lockTickets } from '../../src/domain/ticket/require-ticket.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/engine/base/group-by.ts'
@@ -316,7 +316,7 @@ test('an event about a refund that comes twice at once is applied once', async (
   for (const { id } of await refunds.refundRows(sale, checkout)) {
     const about = { kind: 'refund', id, organizationId: 'org_1', outcome: await succeeds({ id }) } as const
     const event = { id: `evt_${id}`, type: 'refunded', about }
-    const results = await times(2, () => receiveProviderEvent(sale.db, 'sandbox', event))
+    const results = await times(2, () => applyProviderEvent(sale.db, 'sandbox', event))
     expect(results.sort()).toEqual(['done', 'repeated'])
   }
   await expectSound(checkout)

@@ -2,9 +2,9 @@
 
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { recordChanges } from '../../src/domain/change/record-changes.ts'
+import { webhookDeliveries, webhooks } from '../../src/domain/change/table.ts'
 import { deliveryPages } from '../../src/domain/webhook/find-webhooks.ts'
-import { recordChanges } from '../../src/domain/webhook/record-changes.ts'
-import { webhookDeliveries, webhooks } from '../../src/domain/webhook/table.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'

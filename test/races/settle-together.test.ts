@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
-import { settleGroup, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
+import { settleInTransaction, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
@@ -231,7 +231,7 @@ test('settling together has the outcomes, rows and counters of one at a time', a
       )
       const expected: unknown[] = []
       for (const settlement of settlementsOf(drawn, round, single))
-        expected.push(...(await settleGroup(alone.db, [settlement], 'wait')))
+        expected.push(...(await settleInTransaction(alone.db, [settlement], 'wait')))
       expect(outcomes).toEqual(expected)
       const isLock = (text: string) => text.includes('from "payments"') && text.includes('for update')
       transactions.together += together.statements.filter(isLock).length

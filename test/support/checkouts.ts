@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { questions, stock } from '../../src/domain/ticket-rate/table.ts'
+import { stock } from '../../src/domain/stock/table.ts'
+import { questions } from '../../src/domain/ticket-rate/table.ts'
 import { money, toItems, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 

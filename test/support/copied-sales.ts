@@ -6,7 +6,7 @@ import { type Database, runSql } from '../../src/engine/database/database.ts'
 
 const tables = [
   'payments',
-  'holds',
+  'expiries',
   'tickets',
   'deliveries',
   'changes',
@@ -27,7 +27,14 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
 // Values that no two sales share: identifiers, which ascend, and tokens, which are random.
 const identifier = /\b(?:pay|tkt|cha|inv|chg|dlv|chk)_[0-9a-z]{26,}/g
-const tokens = ['page_token', 'document_token', 'qr_code', 'nonce', 'reference', 'invoice_reference'] as const
+const tokens = [
+  'page_token',
+  'document_token',
+  'qr_code',
+  'idempotency_key',
+  'reference',
+  'invoice_reference',
+] as const
 
 /** Returns an expression of the row of copy `n`, as JSON. */
 function copyOf(row: Row): string {

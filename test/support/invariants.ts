@@ -44,7 +44,7 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
     update tickets set activated_at = null where status = 'active'`,
   'an open session is not scheduled to close, or is that of another payment': `
     update payments set session_open = true where status = 'paid'`,
-  'an unpaid payment is not queued to expire when its hold ends': 'delete from holds',
+  'an unpaid payment is not queued to expire when its hold ends': 'delete from expiries',
   'the uses of a discount exceed its quantity': useUnusableDiscount,
   'a ticket has an amount without a discount, or one of another organization': useUnusableDiscount,
   'a row of a sale has another mode than its payment': `update tickets set mode = 'test' where id = ${firstId('tickets')}`,
@@ -72,7 +72,7 @@ export const invariantBreakers: { [Rule in keyof typeof rules]?: string } = {
   'an invitation costs something': `
     update tickets set platform_fee_amount = 1 where sale_type = 'invitation'`,
   'redeemed items of a ticket differ from its redemptions': `
-    update redemptions set redeemed = redeemed + 1 where result = 'OK'`,
+    update redemptions set redeemed = redeemed + 1 where outcome = 'OK'`,
   'an invoice series has a gap': `
     update invoices set number = number + 1000 where id = ${firstId('invoices')}`,
   'an invoice series counts other invoices than there are': `

@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
 import { expect } from 'vitest'
 import { events } from '../../src/domain/event/table.ts'
-import { receiveProviderEvent } from '../../src/domain/sale/settle/receive-provider-event.ts'
+import { applyProviderEvent } from '../../src/domain/sale/settle/apply-provider-event.ts'
 import { runSql } from '../../src/engine/database/database.ts'
 import { resendTickets, transferTicket, updateAttendee } from './attendees.ts'
 import { aBuyer, mustSell } from './box-office.ts'
@@ -69,7 +69,7 @@ async function buy(sale: Sale, tickets: Record<string, unknown>[], more: Record<
     organizationId: 'org_1',
     outcome,
   } as const
-  expect(await receiveProviderEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')
+  expect(await applyProviderEvent(sale.db, 'sandbox', { id, type: 'paid', about: session })).toBe('done')
   return checkout
 }
 

@@ -1,6 +1,6 @@
 import { and, ne, type SQL, sql } from 'drizzle-orm'
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core'
-import { holds, isOfHold, openSessions } from '../../src/domain/payment/queue/table.ts'
+import { expiries, isOfExpiry, openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import type { Database } from '../../src/engine/database/database.ts'
 
@@ -14,10 +14,10 @@ export async function movePayments(
   await db.update(payments).set(values).where(condition)
   if (values.expiresAt)
     await db
-      .update(holds)
+      .update(expiries)
       .set({ expiresAt: sql`${payments.expiresAt}` })
       .from(payments)
-      .where(and(isOfHold, condition, ne(holds.expiresAt, payments.expiresAt)))
+      .where(and(isOfExpiry, condition, ne(expiries.expiresAt, payments.expiresAt)))
 }
 
 /** Ends the holds of payments that match a condition. */

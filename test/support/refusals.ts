@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { type Code, problemCodes } from '../../src/domain/contract/problem-codes.ts'
 import { idempotencyKeys, payments } from '../../src/domain/payment/table.ts'
+import { stock } from '../../src/domain/stock/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { stock } from '../../src/domain/ticket-rate/table.ts'
 import type { Gateway } from './harness.ts'
 
 type Answer = {

@@ -137,14 +137,23 @@ const missingSections = (text: string, beside: string): string[] =>
     return anchor && !anchorsOf(read(file)).includes(anchor) ? [`section ${path}#${anchor}`] : []
   })
 
-const decisions = new Set(namesIn(read('docs/decisions.md'), /^##+ (\d+)\. /gm).map(Number))
+const headingsIn = (page: string) => ({
+  rules: namesIn(/^## Rules\n([\s\S]*?)^## /m.exec(page)?.[1] ?? '', /^### (.+)$/gm),
+  decisions: namesIn(page, /^### (\d+)\. /gm).map(Number),
+})
+const { rules, decisions } = headingsIn(read('docs/decisions.md'))
+const citedRules = rules.map((name) => name.toLowerCase())
 const documentedInterface = read('docs/interface.md').toLowerCase()
 
-/** Lists citations `DECISIONS n` and `INTERFACE, section` without a target. */
+/** Lists citations `DECISIONS n`, `DECISIONS, heading` and `INTERFACE, section` without a target. */
 const missingCitations = (text: string): string[] => [
-  ...[...text.matchAll(/DECISIONS ((?:\d+(?:, | and | to )?)+)/g)].flatMap(([, list = '']) =>
-    [...list.matchAll(/\d+/g)].flatMap(([n]) => (decisions.has(Number(n)) ? [] : [`DECISIONS ${n}`])),
-  ),
+  ...[
+    ...text.matchAll(/(?<!`)\bDECISIONS\b(?:,\s+([^;.)]+)|\s+((?:\d+(?:,\s+|\s+and\s+|\s+to\s+)?)+))?/g),
+  ].flatMap(([cited, rule, list]) => {
+    if (rule) return citedRules.includes(rule.replace(/\s+/g, ' ')) ? [] : [cited]
+    if (!list) return [cited]
+    return namesIn(list, /(\d+)/g).flatMap((n) => (decisions.includes(Number(n)) ? [] : [`DECISIONS ${n}`]))
+  }),
   ...[...text.matchAll(/\(INTERFACE,\s+([^;)]+)/g)].flatMap(([, section = '']) =>
     documentedInterface.includes(section.replace(/`/g, '').trim().toLowerCase())
       ? []
@@ -268,6 +277,15 @@ test('the chains of docs/architecture.md are those that boundaries.test.ts holds
   expect(chains.slice(0, 2)).toEqual([rowsOf('engineFolders'), rowsOf('domainFolders')])
 })
 
+test('the README tells how much of src is engine', () => {
+  const linesIn = (folder: string) => {
+    const files = filesOf(folder).filter((name) => name.endsWith('.ts'))
+    return files.reduce((sum, file) => sum + read(file).split('\n').length - 1, 0)
+  }
+  expect(read('README.md')).toMatch(/^ {2}engine\/ +a third of the lines/m)
+  expect(Math.round((linesIn('src/engine') / linesIn('src')) * 12)).toBe(4)
+})
+
 test('nothing is told as planned', () => {
   expect(pages.filter((page) => /\bplanned\b/i.test(read(page)))).toEqual([])
 })
@@ -308,10 +326,31 @@ test('neither the contracts nor the pages nor the sources tell of a version that
   expect(told).toEqual([])
 })
 
-test('each decision has a number of its own', () => {
-  const numbers = [...read('docs/decisions.md').matchAll(/^### (\d+)\./gm)].map(([, number]) => number)
-  expect(numbers.length).toBeGreaterThan(100)
-  expect(numbers.filter((number, index) => numbers.indexOf(number) !== index)).toEqual([])
+/** Lists numbers that don't come after the one before them, and headings of rules that stand twice. */
+const misplaced = ({ rules, decisions }: ReturnType<typeof headingsIn>) => [
+  ...decisions.filter((number, index) => number <= (decisions[index - 1] ?? 0)).map(String),
+  ...rules.filter((name, index) => rules.indexOf(name) !== index || /^\d|[;.)]/.test(name)),
+]
+
+test('rules have headings of their own, decisions ascending numbers, and citations lead to one of them', () => {
+  expect(rules.length).toBeGreaterThan(15)
+  expect(decisions.length).toBeGreaterThan(100)
+  expect(misplaced({ rules, decisions })).toEqual([])
+  const others = [
+    ...tests.map((file) => [file, commentsOf(read(file))] as const),
+    ...['drizzle', 'deploy']
+      .flatMap(filesOf)
+      .filter((name) => /\.(sql|yaml)$/.test(name))
+      .map((file) => [file, read(file).replace(/\n(--|#) /g, ' ')] as const),
+  ]
+  const wrong = others.flatMap(([file, text]) => missingCitations(text).map((what) => `${file}: ${what}`))
+  expect(wrong).toEqual([])
+})
+
+test('reports a decision out of order and a rule that stands twice', () => {
+  const page =
+    '## Rules\n\n### One\n\n### One\n\n## First\n\n### 12. a\n\n### 14. b\n\n### 13. c\n\n### 13. d\n'
+  expect(misplaced(headingsIn(page))).toEqual(['13', '13', 'One'])
 })
 
 test('headline numbers name the commits that they are of', () => {
@@ -341,8 +380,11 @@ test.each([
   ['export MADEUP=1', 'setting MADEUP'],
   ['[x](docs/checkout.md#made-up)', 'section docs/checkout.md#made-up'],
   ['[x](docs/made-up.md)', 'link docs/made-up.md'],
-  ['as in DECISIONS 4 and 998', 'DECISIONS 998'],
-  ['(INTERFACE, made-up; DECISIONS 4)', 'INTERFACE, made-up'],
+  ['as in DECISIONS 12 and 998', 'DECISIONS 998'],
+  ['(DECISIONS, checkout; DECISIONS 4)', 'DECISIONS 4'],
+  ['(DECISIONS, made-up)', 'DECISIONS, made-up'],
+  ['see DECISIONS for it', 'DECISIONS'],
+  ['(INTERFACE, made-up; DECISIONS 12)', 'INTERFACE, made-up'],
 ])('reports a name that does not exist: %s', (text, problem) => {
   expect(missingIn(text, 'README.md')).toContain(problem)
 })

@@ -1,17 +1,17 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { restDocumentation } from '../../src/app/rest-contract.ts'
+import { restContract } from '../../src/app/rest-contract.ts'
 import { readCredentials } from '../../src/domain/caller/credentials.ts'
-import { exampleIds } from '../../src/domain/contract/example-ids.ts'
+import { type ExampleValues, exampleIds } from '../../src/domain/contract/ids.ts'
 import { addDocumentation } from '../../src/engine/rest/openapi/add-documentation.ts'
 import { createSchemas } from '../../src/engine/rest/openapi/json-schemas.ts'
 import { toOpenApiDocument } from '../../src/engine/rest/openapi/openapi-document.ts'
 
 // The building blocks of the OpenAPI document, with routes of the test's own.
 
-const contract = { ...restDocumentation.contract, partsOf: () => ({ webhooks: {} }) }
-const options = { contract, publicUrl: 'https://tickets.example', version: '1.2.3' }
+const contract = { ...restContract, partsOf: () => ({ webhooks: {} }) }
+const publicUrl = 'https://tickets.example'
 const security = [{ channelKey: [] }]
 
 type Documented = {
@@ -20,9 +20,11 @@ type Documented = {
 }
 
 /** Documents one route, and returns its operation. */
-const operationOf = (schema: Record<string, unknown>, more = {}) => {
+const operationOf = (schema: Record<string, unknown>, examples?: ExampleValues) => {
   const routes = [{ method: 'GET', url: '/things/:thingId', schema }]
-  return toOpenApiDocument({ ...options, routes, ...more }).paths['/things/{thingId}']?.get as Documented
+  const document = toOpenApiDocument(contract, routes, publicUrl)
+  const { paths } = examples ? contract.fill(document, examples) : document
+  return paths['/things/{thingId}']?.get as Documented
 }
 
 test('a response may have media types of its own', () => {
@@ -110,8 +112,9 @@ test('examples show identifiers that are known to work, and keys stay out of the
   const example = { params: { thingId: exampleIds.ticketId }, answer: 'x' }
   const schema = { params, response: { 200: z.string() }, example }
   expect(operationOf(schema).parameters[0].example).toBe(exampleIds.ticketId)
-  expect(operationOf(schema, { examples }).parameters[0].example).toBe('tkt_demo')
-  expect(JSON.stringify(toOpenApiDocument({ ...options, routes: [], examples }))).not.toContain('box_test')
+  expect(operationOf(schema, examples).parameters[0].example).toBe('tkt_demo')
+  const document = contract.fill(toOpenApiDocument(contract, [], publicUrl), examples)
+  expect(JSON.stringify(document)).not.toContain('box_test')
 })
 
 test('a failure to find the examples does not last', async () => {
@@ -122,11 +125,12 @@ test('a failure to find the examples does not last', async () => {
     if (failures-- > 0) throw new Error('the database is away')
     return undefined
   }
-  addDocumentation(app, {
-    ...restDocumentation,
-    publicUrl: () => options.publicUrl,
-    examplesOf: () => find,
-  })
+  addDocumentation(
+    app,
+    restContract,
+    () => publicUrl,
+    () => find,
+  )
   const statuses = []
   for (const url of ['/openapi.json', '/openapi.json', '/docs'])
     statuses.push((await app.inject(url)).statusCode)

@@ -64,7 +64,15 @@ test('without a database the metrics of the process remain', async () => {
     },
   })
   onWaiting('holds', 3)
-  const samples = parseMetrics(await registry.metrics())
+  const shown = await registry.metrics()
+  // In the product's words, which the engine is handed.
+  expect(shown).toContain(
+    '# HELP boxoffice_replica_read 1 if the catalogue is read from this replica, 0 if the primary answers for it\n',
+  )
+  expect(shown).toContain(
+    '# HELP boxoffice_shards_unreachable Parts of the tables of sales on servers of a cluster that are out of reach\n',
+  )
+  const samples = parseMetrics(shown)
   const sampleOf = (wanted: string) => samples.find(({ name }) => name === wanted)?.value
   expect(sampleOf('boxoffice_database_ready')).toBe(0)
   expect(sampleOf('boxoffice_batch_waiting')).toBe(3)

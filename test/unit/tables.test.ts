@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { expect, test } from 'vitest'
-import { paymentAttributes, ticketAttributes } from '../../src/domain/sale/checkout/hold/hold.ts'
+import { events } from '../../src/domain/event/table.ts'
+import { newPayment, newTicket } from '../../src/domain/sale/checkout/hold/hold.ts'
 import { toSnakeCase } from '../../src/engine/rest/snake-case.ts'
 
 // The tables of src are those that the migrations make.
@@ -61,14 +63,56 @@ test('the newest snapshot is of the tables of src', async () => {
   expect(await statements(JSON.parse(read(`meta/${newest}_snapshot.json`)))).toEqual([])
 })
 
-test('rows of a hold have the attributes of the types that the function takes, in their order', async () => {
-  const attributes = await linesAfter(
-    migrations,
-    `select concat_ws(' ', attrelid::regclass, attname) as line from pg_attribute
-      where attrelid in ('new_payment'::regclass, 'new_ticket'::regclass) order by attrelid, attnum`,
+// Text of SQL with a list, in lines as long as those around them.
+function inLines(start: string, names: string[]): string {
+  const lines = [start]
+  for (const name of names) {
+    const line = `${lines.at(-1)} ${name},`
+    if (line.length > 120) lines.push(`    ${name},`)
+    else lines[lines.length - 1] = line.replace('( ', '(')
+  }
+  return lines.join('\n')
+}
+
+type Attributes = Record<string, string | PgColumn>
+
+/** Prints what the migration says of rows of a table that the function `hold` is given: their type, and the beginnings of
+ *  the two lists by which they are inserted. */
+function newRowSql(table: string, attributes: Attributes, type: string, alias: string): string[] {
+  const named = Object.entries(attributes)
+  const columns = named.flatMap(([, column]) => (typeof column === 'string' ? [] : column.name))
+  const lines = named.map(([name, column]) =>
+    typeof column === 'string' ? `${toSnakeCase(name)} ${column}` : `${column.name} ${column.getSQLType()}`,
   )
-  expect(attributes).toEqual([
-    ...paymentAttributes.map((name) => `new_payment ${toSnakeCase(name)}`),
-    ...ticketAttributes.map((name) => `new_ticket ${toSnakeCase(name)}`),
-  ])
+  return [
+    `create type ${type} as (\n  ${lines.join(',\n  ')}\n);`,
+    inLines(`  insert into ${table} (`, columns),
+    inLines(
+      '  select',
+      columns.map((column) => `${alias}.${column}`),
+    ),
+  ]
+}
+
+const isHold = /create function hold\w*\([^)]*new_payments (\w+)\[\],\s*new_tickets (\w+)\[\]\)/
+const [held = { tag: '', text: '' }] = entries
+  .map(({ tag }) => ({ tag, text: read(`${tag}.sql`) }))
+  .filter(({ text }) => isHold.test(text))
+  .toReversed()
+const [, paymentType = '', ticketType = ''] = isHold.exec(held.text) ?? []
+const inOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+test.each([
+  { table: 'payments', attributes: newPayment, type: paymentType, alias: 'p' },
+  { table: 'tickets', attributes: newTicket, type: ticketType, alias: 't' },
+])('the newest migration that makes `hold` writes the columns of $table that checkouts give', (given) => {
+  const { table, type, alias } = given
+  const missing = (attributes: Attributes) =>
+    newRowSql(table, attributes, type, alias).filter(
+      (text) => !inOneLine(held.text).includes(inOneLine(text)),
+    )
+  const texts = missing(given.attributes)
+  if (texts.length > 0) throw new Error(`drizzle/${held.tag}.sql must say:\n\n${texts.join('\n\n')}`)
+  // Control: a further column is missed in each of the three.
+  expect(missing({ ...given.attributes, seat: events.name })).toHaveLength(3)
 })

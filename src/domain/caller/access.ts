@@ -1,9 +1,8 @@
 import type { FastifyRequest, FastifySchema } from 'fastify'
-import type { Needs } from '../../engine/base/caller.ts'
 import type { Access } from '../../engine/request/context.ts'
 import { authenticate } from './authenticate.ts'
 import type { Caller } from './caller.ts'
-import { contextOf, requireNeeds } from './context.ts'
+import { contextOf, kindsOf, requireNeeds } from './context.ts'
 import { isListedValid } from './credentials.ts'
 
 declare module '../../engine/http/request-log.ts' {
@@ -33,14 +32,10 @@ const viewOf = (caller: Caller): string =>
 
 // Credentials of each kind of caller, as OpenAPI names them.
 type Security = NonNullable<FastifySchema['security']>
-const ofChannel: Security = [{ channelKey: [] }]
-const ofIntegration: Security = [{ integrationKey: [] }, { integrationId: [], secret: [] }]
-const security: Record<Needs['caller'], Security> = {
-  any: [...ofChannel, ...ofIntegration],
-  confidential: [...ofChannel, ...ofIntegration],
-  selling: ofChannel,
-  channel: ofChannel,
-  integration: ofIntegration,
+const security: Record<Caller['kind'], Security> = {
+  channel: [{ channelKey: [] }],
+  publishable: [],
+  integration: [{ integrationKey: [] }, { integrationId: [], secret: [] }],
 }
 
 /** Callers of this product, as the engine asks for them. */
@@ -51,5 +46,5 @@ export const access: Access = {
   viewOf,
   isListed: isListedValid,
   log: logCaller,
-  securityOf: ({ caller }) => security[caller],
+  securityOf: ({ caller }) => kindsOf[caller].flatMap((kind) => security[kind]),
 }

@@ -5,7 +5,7 @@ import { newSecret } from '../../engine/base/ids.ts'
 import type { Mode } from './mode.ts'
 
 /** Rights of an integration's key, in the order in which they are shown. A key has all of them where none is
- *  named (DECISIONS 10). Changes of an attendee need `sales`, because whoever sold a ticket corrects it; cancelling needs
+ *  named (DECISIONS, keys). Changes of an attendee need `sales`, because whoever sold a ticket corrects it; cancelling needs
  *  `refunds`, because it takes a ticket back. */
 export const integrationScopes = ['tickets:read', 'door', 'refunds', 'sales', 'catalogue'] as const
 

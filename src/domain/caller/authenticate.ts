@@ -4,7 +4,7 @@ import type { Authenticated } from '../../engine/base/caller.ts'
 import { Refusal, unauthenticated } from '../../engine/base/errors.ts'
 import { isIdentifier, sha256 } from '../../engine/base/ids.ts'
 import { hasTriggers } from '../../engine/data/by-organization.ts'
-import { coalesceReads } from '../../engine/data/coalesce.ts'
+import { joinReads } from '../../engine/data/join-reads.ts'
 import { fewRowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, type Find, query, textArrayParam } from '../../engine/data/query.ts'
 import { nowMs } from '../../engine/database/clock.ts'
@@ -120,7 +120,7 @@ const keysById = query('keys_by_id', findKeys)
 
 // Requests that arrive together share one statement, and those with the same key one Authenticated. No key is
 // cached: a revoked one is refused from the next request on.
-const keyById = coalesceReads<KnownKey>(async (db, ids) => {
+const keyById = joinReads<KnownKey>(async (db, ids) => {
   const since = performance.now()
   const read = async (keys: string[]) => knownKeys(db, await keysById(db, { keys }), since)
   return (await read(namedKeys(db, ids))) ?? (await read(ids)) ?? new Map()
@@ -176,12 +176,8 @@ function tellingWhatWasSent(refused: Refusal, { apiKey, integrationId, secret, i
  *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
  *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
  *  the key together with other rows. Refuses: UNAUTHENTICATED; ORIGIN_NOT_ALLOWED for a publishable key from
- *  a page that it was not issued for (INTERFACE, authentication; DECISIONS 2, 10). */
-export async function authenticate(
-  db: Database,
-  credentials: Credentials,
-  findKey: FindKey = keyById,
-): Promise<Authenticated | null> {
+ *  a page that it was not issued for (INTERFACE, authentication; DECISIONS, access; DECISIONS, keys). */
+export async function authenticate(db: Database, credentials: Credentials, findKey: FindKey = keyById) {
   try {
     const authenticated = await verify(db, credentials, findKey)
     if (authenticated) rememberValidity(db, credentials, true)
@@ -194,7 +190,7 @@ export async function authenticate(
 }
 
 // An integration that is not revoked, with the hashes of the secrets that are good with it.
-const integrationById = query('integration_by_id', {
+const integrationById = query('credentials_of_integration', {
   rows: fewRowsOf({
     organizationId: integrations.organizationId,
     secretHash: integrations.secretHash,

@@ -15,10 +15,7 @@ const ofChannel = query<{ id: string }>(
 
 /** Finds the organizations that a caller has sales of: all that ever granted the channel, or the
  *  integration's own. */
-export async function reachedOrganizations(
-  db: Database,
-  { channelId, ownOrganizationIds }: Pick<Reach, 'channelId' | 'ownOrganizationIds'>,
-): Promise<string[]> {
+export async function reachedOrganizations(db: Database, { channelId, ownOrganizationIds }: Reach) {
   if (!channelId) return ownOrganizationIds
   return (await ofChannel(db, { channelId })).map(({ id }) => id)
 }
@@ -35,11 +32,8 @@ type Change = { channelId: string; organizationId: string | null; granted: boole
 /** Grants an organization's catalogue to a channel, or revokes the grant: the channel then neither sells nor
  *  sees that organization's events. Null stands for all organizations that there are now. Takes effect at once in this
  *  process, and in others once their caller cache expires. Resolves to true if anything changed. Refuses: NOT_FOUND
- *  (DECISIONS 2). */
-export async function changeGrant(
-  db: Database,
-  { channelId, organizationId, granted }: Change,
-): Promise<boolean> {
+ *  (DECISIONS, access). */
+export async function changeGrant(db: Database, { channelId, organizationId, granted }: Change) {
   return transaction(db, async (tx) => {
     changesShared(tx)
     await refuseUnknownIds(tx, 'channel', channelId)

@@ -60,7 +60,7 @@ const origin = z
   )
 const all = z.literal(true)
 const newChannel = z.strictObject({ name: text(200), organization: z.array(identifier), ...key })
-const newChannelOfAll = z.strictObject({ name: text(200), all, ...key })
+const newChannelOfAll = z.strictObject({ all, name: text(200), ...key })
 const existingChannel = z.strictObject({ channel: identifier, ...key })
 const newIntegration = z.strictObject({
   name: text(200),
@@ -69,13 +69,15 @@ const newIntegration = z.strictObject({
   ...key,
 })
 const existingIntegration = z.strictObject({ integration: identifier, scope: scopes, ...key })
+const ofChannel = [existingChannel, newChannelOfAll, newChannel]
+const ofIntegration = [existingIntegration, newIntegration]
 const publishable = z.strictObject({
   channel: identifier,
   origin: z.array(origin).min(1).max(20, 'must be at most 20 origins'),
   ...key,
 })
 const grant = z.strictObject({ channel: identifier, organization: once(identifier) })
-const grantOfAll = z.strictObject({ channel: identifier, all })
+const grantOfAll = z.strictObject({ all, channel: identifier })
 const byId = z.strictObject({ id: once(z.string()) })
 // Secrets are those of method v1.
 const organizationSecret = z.strictObject({ organization: once(identifier), expires: isoTime.optional() })
@@ -87,16 +89,14 @@ const issueOf = ({ expires, test }: { expires?: Date; test?: boolean }) => ({
 
 const shownOnce = 'It is shown here and never again.'
 
-const issueSecret = command(
-  organizationSecret,
-  async ({ organization: [organizationId], expires }, open: OpenTables) => {
-    const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
-    return {
-      json: { secret_id: issued.secretId, secret: issued.secret },
-      text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
-    }
-  },
-)
+const issueSecret = command(organizationSecret, async ({ expires, ...of }, open: OpenTables) => {
+  const [organizationId] = of.organization
+  const issued = await issueOrganizationSecret(await open(), { organizationId, expiresAt: expires })
+  return {
+    json: { secret_id: issued.secretId, secret: issued.secret },
+    text: `Secret id  ${issued.secretId}\nSecret     ${issued.secret}\n\nMethod v1 sends it in the header secret, beside the integration_id of any integration of ${organizationId}. ${shownOnce}`,
+  }
+})
 
 const revokeSecret = command(byId, async ({ id: [id] }, open: OpenTables) => {
   const isRevoked = await revokeOrganizationSecret(await open(), id)
@@ -111,17 +111,14 @@ const channelKey = ({ channelId, key }: { channelId: string; key: string }, use:
   text: `Channel  ${channelId}\nKey      ${key}\n\n${use}. ${shownOnce}`,
 })
 
-const issueToChannel = command(
-  (input) => ('channel' in input ? existingChannel : 'all' in input ? newChannelOfAll : newChannel),
-  async (options, open: OpenTables) => {
-    const owner =
-      'channel' in options
-        ? { channelId: options.channel }
-        : { name: options.name, organizationIds: 'all' in options ? null : options.organization }
-    const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
-    return channelKey(issued, 'The key goes in the header X-Api-Key')
-  },
-)
+const issueToChannel = command(ofChannel, async (options, open: OpenTables) => {
+  const owner =
+    'channel' in options
+      ? { channelId: options.channel }
+      : { name: options.name, organizationIds: 'all' in options ? null : options.organization }
+  const issued = await issueChannelKey(await open(), { ...owner, ...issueOf(options) })
+  return channelKey(issued, 'The key goes in the header X-Api-Key')
+})
 
 const issuePublishable = command(publishable, async ({ channel, origin, ...options }, open: OpenTables) => {
   const owner = { channelId: channel, origins: origin }
@@ -129,30 +126,27 @@ const issuePublishable = command(publishable, async ({ channel, origin, ...optio
   return channelKey(issued, `The key may stand in pages of ${origin.join(', ')}`)
 })
 
-const issueToIntegration = command(
-  (input) => ('integration' in input ? existingIntegration : newIntegration),
-  async (options, open: OpenTables) => {
-    const owner =
-      'integration' in options
-        ? { integrationId: options.integration }
-        : { name: options.name, organizationId: options.organization[0] }
-    const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
-      ...owner,
-      ...issueOf(options),
-      scopes: options.scope,
-    })
-    return {
-      json: { integration_id: integrationId, secret, key },
-      text: [
-        `Integration  ${integrationId}`,
-        `Secret       ${secret ?? '(as before)'}`,
-        `Key          ${key}`,
-        '',
-        `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
-      ].join('\n'),
-    }
-  },
-)
+const issueToIntegration = command(ofIntegration, async (options, open: OpenTables) => {
+  const owner =
+    'integration' in options
+      ? { integrationId: options.integration }
+      : { name: options.name, organizationId: options.organization[0] }
+  const { integrationId, secret, key } = await issueIntegrationKey(await open(), {
+    ...owner,
+    ...issueOf(options),
+    scopes: options.scope,
+  })
+  return {
+    json: { integration_id: integrationId, secret, key },
+    text: [
+      `Integration  ${integrationId}`,
+      `Secret       ${secret ?? '(as before)'}`,
+      `Key          ${key}`,
+      '',
+      `Method v1 sends the headers integration_id and secret, method v2 the key in x-api-key. ${shownOnce}`,
+    ].join('\n'),
+  }
+})
 
 function bodyOf({ channel_id, origins, integration_id, secret_active, scopes, ...key }: ListedKey) {
   const { id, kind, status, mode, ...more } = key
@@ -185,10 +179,7 @@ const list = command(z.strictObject({}), async (_, open: OpenTables) => {
     ...keys.map(keyLineOf),
     ...secrets.map((secret) => lineOf(secret, `secret of ${secret.organization_ids.join()}`)),
   ]
-  return {
-    json: [...keys.map(bodyOf), ...secrets],
-    text: lines.join('\n') || 'No keys have been issued.',
-  }
+  return { json: [...keys.map(bodyOf), ...secrets], text: lines.join('\n') || 'No keys have been issued.' }
 })
 
 const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {
@@ -201,18 +192,15 @@ const revoke = command(byId, async ({ id: [id] }, open: OpenTables) => {
 })
 
 const grantCommand = (granted: boolean) =>
-  command(
-    (input) => ('all' in input ? grantOfAll : grant),
-    async ({ channel: channelId, ...given }, open: OpenTables) => {
-      const organizationId = 'all' in given ? null : given.organization[0]
-      const changed = await changeGrant(await open(), { channelId, organizationId, granted })
-      const [now, all] = granted ? ['sells', 'all organizations'] : ['does not sell', 'any organization']
-      return {
-        json: { channel_id: channelId, organization_id: organizationId, granted, changed },
-        text: `Channel ${channelId} ${now} for ${organizationId ?? all}${changed ? ' from now on' : ', as before'}.`,
-      }
-    },
-  )
+  command([grantOfAll, grant], async ({ channel: channelId, ...given }, open: OpenTables) => {
+    const organizationId = 'all' in given ? null : given.organization[0]
+    const changed = await changeGrant(await open(), { channelId, organizationId, granted })
+    const [now, all] = granted ? ['sells', 'all organizations'] : ['does not sell', 'any organization']
+    return {
+      json: { channel_id: channelId, organization_id: organizationId, granted, changed },
+      text: `Channel ${channelId} ${now} for ${organizationId ?? all}${changed ? ' from now on' : ', as before'}.`,
+    }
+  })
 
 export const authCommands = {
   'key issue channel': issueToChannel,

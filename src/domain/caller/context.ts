@@ -36,7 +36,7 @@ declare module '../../engine/base/caller.ts' {
   }
   interface Needs {
     /** Kind of caller that it is for. */
-    caller: keyof typeof callers
+    caller: keyof typeof kindsOf
     /** Scope that the key of an integration needs. `none` is for what channels alone do, or what shows nothing of a
      *  sale or a catalogue. */
     scope: IntegrationScope | 'none'
@@ -72,6 +72,15 @@ export function contextOf(services: Services, authenticated: Authenticated | nul
   return { services, db, caller, address, mode: modeOf(caller), now, shared: db, loaders, refusals: [] }
 }
 
+/** Kinds of callers that an operation may be for, by its need. */
+export const kindsOf = {
+  any: ['channel', 'publishable', 'integration'],
+  confidential: ['channel', 'integration'],
+  selling: ['channel', 'publishable'],
+  channel: ['channel'],
+  integration: ['integration'],
+} as const
+
 const forbidden = (message: string) => refusal('FORBIDDEN', message)
 
 // Messages of refusals, by the kind of the caller, for operations that are not for that kind.
@@ -82,7 +91,7 @@ const refusedAs: Record<Caller['kind'], string> = {
 }
 
 const requireKind =
-  <Kind extends Caller['kind']>(...kinds: Kind[]) =>
+  <Kind extends Caller['kind']>(kinds: readonly Kind[]) =>
   ({ caller }: Context): Extract<Caller, { kind: Kind }> => {
     if (!caller) throw unauthenticated()
     if (!kinds.some((kind) => kind === caller.kind)) throw forbidden(refusedAs[caller.kind])
@@ -90,31 +99,23 @@ const requireKind =
   }
 
 /** Returns the caller, of any kind. Refuses: UNAUTHENTICATED. */
-export const requireCaller = requireKind('channel', 'publishable', 'integration')
+export const requireCaller = requireKind(kindsOf.any)
 
 /** Returns the caller, if its credentials are confidential: a channel's or an integration's. Refuses:
- *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS 10). */
-export const requireConfidential = requireKind('channel', 'integration')
+ *  UNAUTHENTICATED, FORBIDDEN for a publishable key (DECISIONS, keys). */
+export const requireConfidential = requireKind(kindsOf.confidential)
 
 /** Returns the calling channel, or the browser that calls for it with a publishable key. Refuses:
- *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2, 10). */
-export const requireSelling = requireKind('channel', 'publishable')
+ *  UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS, access; DECISIONS, keys). */
+export const requireSelling = requireKind(kindsOf.selling)
 
-/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS 2) or a
+/** Returns the calling channel. Refuses: UNAUTHENTICATED, FORBIDDEN for an integration (DECISIONS, access) or a
  *  publishable key. */
-export const requireChannel = requireKind('channel')
+export const requireChannel = requireKind(kindsOf.channel)
 
-/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS 2) or a
+/** Returns the calling integration. Refuses: UNAUTHENTICATED, FORBIDDEN for a channel (DECISIONS, access) or a
  *  publishable key. */
-export const requireIntegration = requireKind('integration')
-
-const callers = {
-  any: requireCaller,
-  confidential: requireConfidential,
-  selling: requireSelling,
-  channel: requireChannel,
-  integration: requireIntegration,
-}
+export const requireIntegration = requireKind(kindsOf.integration)
 
 /** Reports whether the caller is a page with a publishable key, which anybody may have. */
 export const isPublic = ({ caller }: Context): boolean => caller?.kind === 'publishable'
@@ -130,7 +131,7 @@ export const isIntegrationWith = (ctx: Context, ...oneOf: IntegrationScope[]): b
 /** Refuses a caller of another kind (UNAUTHENTICATED, FORBIDDEN), and then an integration whose key lacks the scope
  *  (FORBIDDEN). */
 export function requireNeeds(ctx: Context, { caller, scope }: Needs): void {
-  callers[caller](ctx)
+  requireKind<Caller['kind']>(kindsOf[caller])(ctx)
   if (!hasScope(ctx, scope)) throw forbidden(`The key lacks the scope ${scope}.`)
 }
 

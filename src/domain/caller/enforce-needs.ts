@@ -11,7 +11,7 @@ import type { Loader } from '../../engine/data/loader.ts'
 import type { FieldNeeds } from '../../engine/graphql/needs.ts'
 import type { LoaderDefinition } from '../../engine/request/loaders.ts'
 import type { IntegrationScope } from './api-key.ts'
-import { type Context, hasScope, reaches, requireNeeds } from './context.ts'
+import { type Context, hasScope, kindsOf, reaches, requireNeeds } from './context.ts'
 
 /** What a type needs: its extension `needs`. Fields but those of `except` are nullable, and null for integrations whose
  *  key has none of the scopes, whichever edge leads to the object. */
@@ -75,18 +75,13 @@ export async function findNodes(ids: readonly string[], lookups: readonly Lookup
   return ids.map((id) => nodes.get(id) ?? null)
 }
 
-const callersOf: Record<FieldNeeds['caller'], string> = {
-  any: 'channels, publishable keys, integrations',
-  confidential: 'channels, integrations',
-  selling: 'channels, publishable keys',
-  channel: 'channels',
-  integration: 'integrations',
-}
+const plurals = { channel: 'channels', publishable: 'publishable keys', integration: 'integrations' }
 
 /** Names those who may call a field, with the scope that integrations need. */
 function describeCallers({ caller, scope }: FieldNeeds): string {
   const named = scope === 'none' ? '' : ` with \`${scope.replace(':', '_').toUpperCase()}\``
-  return `Callers: ${callersOf[caller].replace('integrations', `integrations${named}`)}.`
+  const callers = kindsOf[caller].map((kind) => plurals[kind]).join(', ')
+  return `Callers: ${callers.replace('integrations', `integrations${named}`)}.`
 }
 
 /** Makes each root field refuse callers that it is not for, before it does anything, and says at the end of its

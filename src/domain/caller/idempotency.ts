@@ -6,7 +6,7 @@ import type { Mode } from './mode.ts'
 /** Hashed idempotency key of a caller, and the hash of the request that it sent with it. */
 export type Idempotency = { id: string; requestHash: string }
 
-/** Names a caller or its key in a mode: each mode has idempotency keys and nonces of its own, so that nothing of
+/** Names a caller or its key in a mode: each mode has idempotency keys of its own, so that nothing of
  *  a test is replayed to a live caller. */
 export const nameInMode = ({ mode }: { mode: Mode }, name: string): string =>
   mode === 'test' ? `test ${name}` : name

@@ -30,11 +30,8 @@ export async function refuseUnknownIds(tx: Connection, kind: keyof typeof tables
     .from(table)
     .where(and(inArray(table.id, ids), kind === 'channel' ? isClient : undefined))
   const known = new Set(rows.map(({ id }) => id))
-  refuseIf(
-    ids
-      .filter((id) => !known.has(id))
-      .map((id) => problem('NOT_FOUND', `There is no ${kind} ${id}.`, [kind])),
-  )
+  const unknown = ids.filter((id) => !known.has(id))
+  refuseIf(unknown.map((id) => problem('NOT_FOUND', `There is no ${kind} ${id}.`, [kind])))
 }
 
 async function allOrganizations(tx: Connection): Promise<string[]> {
@@ -47,11 +44,7 @@ const maxAtOnce = 10_000
 
 /** Adds the grants that a channel lacks: of these organizations, or with null of all there are now. Resolves to whether it
  *  lacked any. Refuses: NOT_FOUND. */
-export async function addGrants(
-  tx: Connection,
-  channelId: string,
-  organizationIds: string[] | null,
-): Promise<boolean> {
+export async function addGrants(tx: Connection, channelId: string, organizationIds: string[] | null) {
   const ids = [...new Set(organizationIds ?? (await allOrganizations(tx)))]
   if (organizationIds) await refuseUnknownIds(tx, 'organization', ...ids)
   let hasNew = false
@@ -81,13 +74,10 @@ export const issueNow = <Issued>(
     })
     .finally(() => invalidateListOfValid(db))
 
-async function insertKey(
-  tx: Connection,
-  { mode, expiresAt = null }: Issue,
-  owner: Pick<typeof keys.$inferInsert, 'channelId' | 'integrationId' | 'origins' | 'scopes'>,
-): Promise<string> {
+async function insertKey(tx: Connection, issue: Issue, owner: Partial<typeof keys.$inferInsert>) {
+  const { mode, expiresAt = null } = issue
   const { id, key } = newApiKey(mode, owner.origins != null)
-  await tx.insert(keys).values({ id, mode, hash: sha256(key), expiresAt, ...owner })
+  await tx.insert(keys).values({ ...owner, id, mode, hash: sha256(key), expiresAt })
   return key
 }
 
@@ -95,7 +85,7 @@ async function insertKey(
  *  `channelId`, issues another key to an existing channel, so that the old key can be revoked once nobody uses it; with
  *  `origins`, a publishable one for pages of these origins, which is no secret: it lists, quotes and checks out, and sees
  *  neither persons nor codes. The key is never returned again. Refuses: NOT_FOUND; INVALID if `expiresAt` is past by the
- *  database's clock (DECISIONS 2, 10). */
+ *  database's clock (DECISIONS, access). */
 export const issueChannelKey = (
   db: Database,
   input: Issue &
@@ -117,7 +107,7 @@ export const issueChannelKey = (
 /** Issues a secret (method v1) and a key (method v2) to a new integration. With `integrationId`, issues
  *  another key to an existing integration, whose secret stays as it is and is not returned. Only a new
  *  integration gets a new secret. The key has all scopes if none is named. Refuses: NOT_FOUND; INVALID if
- *  `expiresAt` is past by the database's clock (DECISIONS 2). */
+ *  `expiresAt` is past by the database's clock (DECISIONS, access). */
 export const issueIntegrationKey = (
   db: Database,
   input: Issue & { scopes?: IntegrationScope[] } & (

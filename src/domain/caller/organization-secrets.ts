@@ -13,7 +13,7 @@ const maxSecrets = 2
 
 /** Issues a secret of method v1 to an organization, good with each of its integrations that is not revoked.
  *  Two may live side by side. The secret is never returned again. Refuses: NOT_FOUND; INVALID for a third
- *  one, or if `expiresAt` is past by the database's clock (DECISIONS 10). */
+ *  one, or if `expiresAt` is past by the database's clock (DECISIONS, keys). */
 export const issueOrganizationSecret = (
   db: Database,
   { organizationId, expiresAt = null }: { organizationId: string; expiresAt?: Date | null },
@@ -27,12 +27,8 @@ export const issueOrganizationSecret = (
       .select({ id: organizationSecrets.id })
       .from(organizationSecrets)
       .where(and(eq(organizationSecrets.organizationId, organizationId), isValid(organizationSecrets)))
-    if (valid.length >= maxSecrets)
-      throw refusal(
-        'INVALID',
-        `The organization has ${maxSecrets} secrets already: revoke one of them first.`,
-        ['organization'],
-      )
+    const message = `The organization has ${maxSecrets} secrets already: revoke one of them first.`
+    if (valid.length >= maxSecrets) throw refusal('INVALID', message, ['organization'])
     const secret = newSecret()
     const secretId = newId('sec')
     await tx

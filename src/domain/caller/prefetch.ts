@@ -3,7 +3,7 @@
 import { isFast } from '../../engine/base/fast.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import { canFindByKeyAlone } from '../../engine/data/by-organization.ts'
-import { coalesceReads } from '../../engine/data/coalesce.ts'
+import { joinReads } from '../../engine/data/join-reads.ts'
 import { withKeysParam } from '../../engine/data/query.ts'
 import { type Database, isUnavailable } from '../../engine/database/database.ts'
 import { type CreateContextWith, createContext } from '../../engine/request/context.ts'
@@ -13,12 +13,7 @@ import { type Mode, perMode } from './mode.ts'
 
 type Prefetch<Row> = {
   /** Reads keys (`keysByKeyId`) and rows in one statement, for keys of one mode. */
-  find(
-    db: Database,
-    keyIds: string[],
-    rowIds: string[],
-    mode: Mode,
-  ): Promise<[keys: KeyRow[], rows: Map<string, Row>]>
+  find(db: Database, keyIds: string[], rowIds: string[], mode: Mode): Promise<[KeyRow[], Map<string, Row>]>
   /** Primes the loader that the row is loaded with later. */
   prime(ctx: Context, id: string, row: Row | null): void
 }
@@ -32,7 +27,7 @@ const pairOf = (keyId: string, rowId: string) => `${keyId} ${rowId}`
 // Coalesces all pairs requested in the same turn of the event loop, by any caller of a mode, into one statement. Does not
 // imply that a key's owner may see the row beside it.
 const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
-  coalesceReads(async (db, pairs) => {
+  joinReads(async (db, pairs) => {
     const ids = pairs.map((pair) => pair.split(' ') as [keyId: string, rowId: string])
     const keyIds = new Set(ids.map(([keyId]) => keyId))
     const rowIds = new Set(ids.map(([, rowId]) => rowId))
@@ -40,12 +35,11 @@ const readPairs = <Row>(find: Prefetch<Row>['find'], mode: Mode) =>
     const [keyRows, rows] = await find(db, namedKeys(db, [...keyIds]), [...rowIds], mode)
     const keys = knownKeys(db, keyRows, since)
     if (!keys) throw new Error('organizations of a key were forgotten')
-    return new Map(
-      ids.map(([keyId, rowId]) => [
-        pairOf(keyId, rowId),
-        { key: keys.get(keyId) ?? null, row: rows.get(rowId) ?? null },
-      ]),
-    )
+    const found = (keyId: string, rowId: string) => ({
+      key: keys.get(keyId) ?? null,
+      row: rows.get(rowId) ?? null,
+    })
+    return new Map(ids.map(([keyId, rowId]) => [pairOf(keyId, rowId), found(keyId, rowId)]))
   })
 
 /** Creates the context of a request that names the row it will load: authenticates and reads the row in one

@@ -8,7 +8,7 @@ import { channels, integrations, keys } from './table.ts'
 /** Revokes one key (by its public id or the whole key), all keys of a channel, or all keys of an integration
  *  and its secret. Takes effect at once, except for event lists that another process answers from memory
  *  until its caller cache expires. Idempotent. Resolves to the public ids of the keys that this call revoked, and whether it
- *  revoked a secret of method v1. Refuses: NOT_FOUND (DECISIONS 2). */
+ *  revoked a secret of method v1. Refuses: NOT_FOUND (DECISIONS, access). */
 export async function revokeKey(db: Database, id: string) {
   return transaction(db, async (tx) => {
     changesShared(tx)

@@ -3,12 +3,7 @@
 import { and, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Batch } from '../../engine/data/batch-loader.ts'
-import {
-  type OrganizationOf,
-  organizationsBy,
-  readByKeys,
-  remembered,
-} from '../../engine/data/by-organization.ts'
+import { organizationsBy } from '../../engine/data/by-organization.ts'
 import { anyOf, inOrganizationIfNamed, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { organizationNumberOf } from '../contract/ids.ts'
@@ -23,12 +18,10 @@ export const isOwn = (row: { channelId: PgColumn; organizationId: PgColumn; mode
 /** Condition that a row is of the caller's mode. */
 export const isInMode = (mode: PgColumn): SQL => sql`${mode} = ${sql.placeholder('mode')}::text::key_mode`
 
-const organizationOfNumber = remembered(
-  organizationsBy(
-    'organization_of_number',
-    () =>
-      sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
-  ),
+const organizationOfNumber = organizationsBy(
+  'organization_of_number',
+  () =>
+    sql`select number::text as key, id from organizations where number = any(${textArrayParam('keys')}::integer[])`,
 )
 
 /** Finds the organization of something sold by the number in its identifier, without a question to any server. */
@@ -36,13 +29,6 @@ export async function organizationOfSold(db: Database, id: string): Promise<stri
   const number = organizationNumberOf(id)
   return number === null ? null : organizationOfNumber(db, String(number))
 }
-
-/** Coalesces reads of rows of sales as `readByKeys` does. Their identifiers tell the organization, unless
- *  `organizationOf` does. */
-export const readSold = <Row>(
-  read: Parameters<typeof readByKeys<Row>>[0],
-  organizationOf: OrganizationOf = organizationOfSold,
-) => readByKeys(read, organizationOf)
 
 type SoldTable = PgTable & Record<'organizationId' | 'channelId' | 'mode', PgColumn>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { coalesceReads } from '../../engine/data/coalesce.ts'
+import { joinReads } from '../../engine/data/join-reads.ts'
 import { type Context, reachOf, requireConfidential } from '../caller/context.ts'
 import { nameInMode } from '../caller/idempotency.ts'
 import { assignPositions } from './assign-positions.ts'
@@ -9,7 +9,7 @@ import { type Change, changeType } from './table.ts'
 
 // Coalesces concurrent requests into one assignment. A failure must not block reading changes that have a
 // position; the background job logs it.
-const assignCoalesced = coalesceReads<never>(async (db, organizationIds) => {
+const assignCoalesced = joinReads<never>(async (db, organizationIds) => {
   await assignPositions(db, organizationIds).catch(() => {})
   return new Map<string, never>()
 })
@@ -61,9 +61,9 @@ export type FeedChange = Change & { cursor(): string }
 
 /** Returns up to `limit` changes of the caller's feed after a cursor, oldest first. A channel's feed has its
  *  payments and tickets and the rates of organizations that granted it; an integration's has all changes of
- *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS 7,
- *  11). Changes of one organization keep its order; those of several are merged by time. `limit` is at most
- *  `maxChanges` of read-feed.ts.
+ *  its organization. The part before a cursor never changes, so a client can resume from it (DECISIONS, changes).
+ *  Changes of one organization keep its order; those of several are merged by time. `limit` is at most `maxChanges` of
+ *  read-feed.ts.
  *  Refuses: CURSOR_UNKNOWN, for a cursor of another caller or database. */
 export async function listChanges(after: string, limit: number, ctx: Context): Promise<FeedChange[]> {
   const feed = feedOf(ctx)

@@ -37,13 +37,7 @@ type GivenScan = z.output<z.ZodObject<typeof scan>> & {
 }
 
 // As the verbs name a scan; in one order, because its key goes with the hash of its text.
-const toScan = ({ ticket, idempotencyKey: nonce, scannedAt: at, ...given }: GivenScan) => ({
-  ...ticket,
-  force: false,
-  ...given,
-  nonce,
-  at,
-})
+const toScan = ({ ticket, ...given }: GivenScan) => ({ ...ticket, force: false, ...given })
 
 /** A scan at the door, by the ticket's code or identifier. */
 export const checkInInput = z
@@ -98,11 +92,6 @@ export const redeemInput = z
       .text(200)
       .describe('Key of the redemption, chosen by the scanner. A repeated call returns the first outcome.'),
   })
-  .transform(({ ticket, idempotencyKey: nonce, count: quantity, ...given }) => ({
-    ...ticket,
-    ...given,
-    nonce,
-    quantity,
-  }))
+  .transform(({ ticket, count: quantity, ...given }) => ({ ...ticket, ...given, quantity }))
   .describe('Items of a supplement to hand out.')
 export type RedeemInput = z.output<typeof redeemInput>

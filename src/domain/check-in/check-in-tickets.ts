@@ -1,18 +1,18 @@
 import { busy, type Problem } from '../../engine/base/errors.ts'
 import { sha256 } from '../../engine/base/ids.ts'
-import { writesByKey } from '../../engine/data/batch-queue.ts'
+import { hourMs } from '../../engine/base/timers.ts'
+import { joinWrites } from '../../engine/data/join-writes.ts'
 import { type Connection, isDuplicate, ownerOf } from '../../engine/database/database.ts'
 import { boundedTransactions } from '../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../caller/context.ts'
 import { nameInMode, retryOnDuplicate } from '../caller/idempotency.ts'
 import { clockMarginMs } from '../contract/ids.ts'
 import { problem } from '../contract/problem-codes.ts'
-import { hourMs } from '../event/local-time.ts'
 import type { BatchedScan, CheckInInput } from './check-in-input.ts'
 import { findScans, maxAhead } from './find-scans.ts'
 import { type BookedScan, type NewCheckIn, openScanBook } from './scan-book.ts'
 
-/** Outcome of one scan: its check-in, which is `replayed` if the nonce was used before, or the reasons why it was
+/** Outcome of one scan: its check-in, which is `replayed` if the key was used before, or the reasons why it was
  *  refused. */
 type ScanOutcome = { checkIn: NewCheckIn; replayed: boolean } | { refused: Problem[] }
 
@@ -23,10 +23,10 @@ const checkInTransaction = boundedTransactions({ maxAtOnce: 4, maxOfOwner: 2, ma
 const maxAge = 366 * 24 * hourMs
 
 // A ticket is scanned after its sale, but a scanner's clock may be up to a day behind.
-const isTooOld = (at: Date, soldAt: Date | undefined, now: Date) =>
-  at.getTime() < (soldAt ? soldAt.getTime() - clockMarginMs : now.getTime() - maxAge)
+const isTooOld = (scannedAt: Date, soldAt: Date | undefined, now: Date) =>
+  scannedAt.getTime() < (soldAt ? soldAt.getTime() - clockMarginMs : now.getTime() - maxAge)
 
-// Each attempt finds what others have made with its nonces meanwhile.
+// Each attempt finds what others have made with its keys meanwhile.
 const maxAttempts = 5
 
 const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, field: string): ScanOutcome => ({
@@ -35,7 +35,7 @@ const refuse = (code: 'INVALID' | 'IDEMPOTENCY_KEY_REUSED', message: string, fie
 const reused = () => refuse('IDEMPOTENCY_KEY_REUSED', 'This key was used for another scan.', 'idempotencyKey')
 
 /** A scan with its place among those that are decided together, and the time of its request. */
-type NumberedScan = { place: number; input: CheckInInput; requestHash: string; at: Date; now: Date }
+type NumberedScan = { place: number; input: CheckInInput; requestHash: string; scannedAt: Date; now: Date }
 
 /** Decides scans of one integration in the order of their times, whatever their order in the request, and writes what
  *  follows from them. Returns their outcomes by place. */
@@ -46,29 +46,31 @@ async function decide(tx: Connection, scans: NumberedScan[], ctx: Context): Prom
   const found = await findScans(tx, inputs, ctx)
   const outcomes: ScanOutcome[] = []
 
-  // The first scan with each nonce that is new.
+  // The first scan with each key that is new.
   const fresh = new Map<string, NumberedScan & BookedScan>()
   const repeated: NumberedScan[] = []
   for (const scan of scans) {
-    const { place, input, requestHash, at, now } = scan
-    const made = found.made.get(input.nonce)
+    const { place, input, requestHash, scannedAt, now } = scan
+    const made = found.made.get(input.idempotencyKey)
     const ticket = found.tickets.get(place) ?? null
     if (made)
       outcomes[place] = made.requestHash === requestHash ? { checkIn: made, replayed: true } : reused()
-    else if (at.getTime() > now.getTime() + maxAhead)
+    else if (scannedAt.getTime() > now.getTime() + maxAhead)
       outcomes[place] = refuse('INVALID', 'scannedAt must not be in the future.', 'scannedAt')
-    else if (isTooOld(at, ticket?.createdAt, now))
+    else if (isTooOld(scannedAt, ticket?.createdAt, now))
       outcomes[place] = refuse('INVALID', 'scannedAt must not be before the ticket was sold.', 'scannedAt')
-    else if (fresh.has(input.nonce)) repeated.push(scan)
-    else fresh.set(input.nonce, { ...scan, ticket })
+    else if (fresh.has(input.idempotencyKey)) repeated.push(scan)
+    else fresh.set(input.idempotencyKey, { ...scan, ticket })
   }
 
-  const inOrder = [...fresh.values()].sort((one, other) => one.at.getTime() - other.at.getTime())
+  const inOrder = [...fresh.values()].sort(
+    (one, other) => one.scannedAt.getTime() - other.scannedAt.getTime(),
+  )
   const by = { organizationId, integrationId, mode: ctx.mode }
   const book = await openScanBook(tx, by, inOrder, ctx.services.admissionHours)
   for (const scan of inOrder) outcomes[scan.place] = { checkIn: book.enter(scan), replayed: false }
   for (const { place, input, requestHash } of repeated) {
-    const first = fresh.get(input.nonce)
+    const first = fresh.get(input.idempotencyKey)
     const made = first?.requestHash === requestHash ? outcomes[first.place] : undefined
     outcomes[place] = made && !('refused' in made) ? { ...made, replayed: true } : reused()
   }
@@ -82,12 +84,12 @@ type Asked = { input: CheckInInput; ctx: Context }
 async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
   const [first] = asked
   if (!first) return []
-  // A nonce in live mode and the same one in test mode name different requests.
+  // A key in live mode and the same one in test mode name different requests.
   const scans = asked.map(({ input, ctx }, place) => ({
     place,
-    input: { ...input, nonce: nameInMode(ctx, input.nonce) },
+    input: { ...input, idempotencyKey: nameInMode(ctx, input.idempotencyKey) },
     requestHash: nameInMode(ctx, sha256(JSON.stringify(input))),
-    at: input.at ?? ctx.now,
+    scannedAt: input.scannedAt ?? ctx.now,
     now: ctx.now,
   }))
   const { ctx } = first
@@ -101,7 +103,7 @@ async function decideOnce(asked: Asked[]): Promise<ScanOutcome[]> {
 }
 
 // Single scans of an integration that arrive while others are written are then written together.
-const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
+const decideTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) => decideOnce(asked), {
   ...{ maxAlone: 4, maxOfKey: 2, maxWaiting: 500 },
   ownerOf: ({ ctx }) => ownerOf(ctx.db),
   words: 'Too many scans at once. Try again.',
@@ -112,8 +114,8 @@ const decideTogether = writesByKey<Asked, ScanOutcome>('check-ins', (_, asked) =
  *  lets in all of its people or none; a refused one stops no other. They are decided in the order of their
  *  times: of two doors that let the same ticket in, the earlier is OK. A result that was once given stands,
  *  so a scan that is uploaded after a later one may be NO_ENTRIES_LEFT; `firstEnteredAt` then tells of that
- *  one. Idempotent by nonce. Takes one statement of each kind, however many scans.
- *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS 5, 9). */
+ *  one. Idempotent by key. Takes one statement of each kind, however many scans.
+ *  Refuses: FORBIDDEN for a channel, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promise<ScanOutcome[]> {
   const valid = scans.filter((scan): scan is CheckInInput => !('refused' in scan))
   const outcomes = await decideOnce(valid.map((input) => ({ input, ctx })))
@@ -128,10 +130,10 @@ export async function checkInTickets(scans: BatchedScan[], ctx: Context): Promis
 }
 
 /** Checks people with a ticket of the integration's organization in or out, all of them or none. Returns a
- *  rejection as a result and not as a refusal, because the scanner must show it. Idempotent by nonce, whatever
+ *  rejection as a result and not as a refusal, because the scanner must show it. Idempotent by key, whatever
  *  happened to the ticket since. However many scanners work at once, no more people are inside than the ticket
  *  admits. The doors open `admissionHours` before the event, compared with the time of the scan.
- *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 5, 9). */
+ *  Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS, states; DECISIONS, documented fields). */
 export function checkInTicket(input: CheckInInput, ctx: Context): Promise<ScanOutcome> {
   const { integrationId } = requireIntegration(ctx)
   return decideTogether(ctx.db, nameInMode(ctx, integrationId), { input, ctx })

@@ -12,21 +12,8 @@ import { type CheckIn, checkIns } from './table.ts'
 
 const parameter = sql.placeholder
 
-const ticketColumns = {
-  id: tickets.id,
-  organizationId: tickets.organizationId,
-  channelId: tickets.channelId,
-  mode: tickets.mode,
-  paymentId: tickets.paymentId,
-  eventId: tickets.eventId,
-  ticketRateId: tickets.ticketRateId,
-  status: tickets.status,
-  qrCode: tickets.qrCode,
-  admits: tickets.admits,
-  entered: tickets.entered,
-  firstEntryAt: tickets.firstEntryAt,
-  createdAt: tickets.createdAt,
-}
+const { id, organizationId, channelId, mode, paymentId, eventId, ticketRateId, status, qrCode } = tickets
+const { admits, entered, firstEntryAt, createdAt } = tickets
 
 const asked = arrayRows('asked', {
   place: 'integer',
@@ -34,7 +21,7 @@ const asked = arrayRows('asked', {
   qrCode: 'text',
   eventId: 'text',
 })
-const { place, ticketId, qrCode, eventId } = asked.cells
+const { place, ticketId, ...scan } = asked.cells
 
 // Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
 const isOfDoor = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
@@ -49,9 +36,9 @@ const chosen = sql`(with chosen as materialized (
       select id from ${tickets} where id = ${ticketId} and ${isOfDoor('tickets')})
     else (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
-      where scanned.qr_code = ${qrCode} and ${isOfDoor('scanned')}
+      where scanned.qr_code = ${scan.qrCode} and ${isOfDoor('scanned')}
         and scanned.ended is distinct from 'expired'
-      order by scanned.event_id = ${eventId} desc, scanned.status = 'active' desc,
+      order by scanned.event_id = ${scan.eventId} desc, scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
       limit 1)
     end as id
@@ -63,7 +50,8 @@ const scannedColumns = {
   startDate: events.startDate,
   displayDate: events.displayDate,
   timezone: sql<string>`coalesce(${locations.timezone}, 'UTC')`,
-  ...ticketColumns,
+  ...{ id, organizationId, channelId, mode, paymentId, eventId, ticketRateId, status, qrCode },
+  ...{ admits, entered, firstEntryAt, createdAt },
 }
 const scannedRows = rowsOf(scannedColumns)
 
@@ -89,7 +77,7 @@ const made: Find<CheckIn> = {
         and(
           inOrganization(checkIns.organizationId),
           eq(checkIns.integrationId, parameter('integrationId')),
-          anyOf(checkIns.nonce, 'nonces'),
+          anyOf(checkIns.idempotencyKey, 'idempotencyKeys'),
         ),
       ),
 }
@@ -97,29 +85,29 @@ const made: Find<CheckIn> = {
 const findBoth = queryTogether<[ScannedTicket, CheckIn]>('find_scans', [scanned, made])
 
 /** A scan at the door or at the bar. */
-type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'eventId' | 'nonce'>
+type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'eventId' | 'idempotencyKey'>
 
 /** Finds the tickets of scans within the organization of the calling integration, by place, and the check-ins that it
- *  made with their nonces, by nonce. Locks nothing. */
+ *  made with their keys, by key. Locks nothing. */
 export async function findScans(tx: Connection, scans: Scan[], ctx: Context) {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const rows = scans.map((scan, place) => ({ ...scan, place, ticketId: scan.ticketId || null }))
-  const nonces = scans.map(({ nonce }) => nonce)
+  const idempotencyKeys = scans.map(({ idempotencyKey }) => idempotencyKey)
   const [found, earlier] = await findBoth(tx, {
     ...asked.values(rows),
     integrationId,
     organizationId,
     mode: ctx.mode,
-    nonces,
+    idempotencyKeys,
   })
   return {
     tickets: new Map(found.map((ticket) => [ticket.place, ticket])),
-    made: new Map(earlier.map((checkIn) => [checkIn.nonce, checkIn])),
+    made: new Map(earlier.map((checkIn) => [checkIn.idempotencyKey, checkIn])),
   }
 }
 
-const late = arrayRows('late', { place: 'integer', ticketId: 'text', at: 'timestamptz' })
+const late = arrayRows('late', { place: 'integer', ticketId: 'text', scannedAt: 'timestamptz' })
 
 /** Largest differences of the number of people inside, after the time of a scan, above (`rise`) and below (`fall`) the
  *  present one. */
@@ -139,19 +127,19 @@ const laterRanges = query('later_check_ins', {
   query: (select) =>
     select.from(sql`(
       with undoing as materialized (
-        select scanned.ticket_id, recent.at, sum(case direction when 'in' then people else -people end)
-          over (partition by scanned.ticket_id order by recent.at desc, recent.created_at desc) as undone
-        from (select ${late.cells.ticketId} as ticket_id, min(${late.cells.at}) as since from ${late.rows} group by 1) as scanned
+        select scanned.ticket_id, recent.scanned_at, sum(case direction when 'in' then people else -people end)
+          over (partition by scanned.ticket_id order by recent.scanned_at desc, recent.created_at desc) as undone
+        from (select ${late.cells.ticketId} as ticket_id, min(${late.cells.scannedAt}) as since from ${late.rows} group by 1) as scanned
         cross join lateral (
           select * from ${checkIns}
           where ${inOrganization(checkIns.organizationId)} and check_ins.ticket_id = scanned.ticket_id
             and created_at > since - interval '${sql.raw(String(maxAhead / 60_000))} minutes'
           order by created_at desc, id desc limit ${sql.raw(String(maxLater))}
         ) as recent
-        where result = 'OK' and recent.at > since
+        where outcome = 'OK' and recent.scanned_at > since
       )
       select ${late.cells.place} as place, greatest(0, -min(undone)) as rise, least(0, -max(undone)) as fall
-      from ${late.rows} join undoing on undoing.ticket_id = ${late.cells.ticketId} and undoing.at > ${late.cells.at}
+      from ${late.rows} join undoing on undoing.ticket_id = ${late.cells.ticketId} and undoing.scanned_at > ${late.cells.scannedAt}
       group by 1
     ) as ranges`),
 })
@@ -161,7 +149,7 @@ const laterRanges = query('later_check_ins', {
 export async function findLater(
   tx: Connection,
   organizationId: string,
-  scans: { place: number; ticketId: string; at: Date }[],
+  scans: { place: number; ticketId: string; scannedAt: Date }[],
 ): Promise<Map<number, LaterRange>> {
   if (scans.length === 0) return new Map()
   const ranges = await laterRanges(tx, { organizationId, ...late.values(scans) })

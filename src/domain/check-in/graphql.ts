@@ -41,13 +41,13 @@ import {
 } from './loaders.ts'
 import { redeemSupplement } from './redeem-supplement.ts'
 import { doorsOpenAt, type NewCheckIn } from './scan-book.ts'
-import { type CheckIn, checkInResults, redemptionResults } from './table.ts'
+import { type CheckIn, checkInOutcomes, redemptionOutcomes } from './table.ts'
 import { watchCheckIns } from './watch-check-ins.ts'
 
 const CheckInOutcomeRef = enumOf(
   'CheckInOutcome',
   'Outcome of a scan. Values may be added: treat an unknown one as people who were turned away.',
-  checkInResults,
+  checkInOutcomes,
 )
 
 const DirectionRef = enumOf<NewCheckIn['direction']>(
@@ -70,9 +70,9 @@ const ticketOfScan = {
   ...viaLoader(ticketById, ({ ticketId }: { ticketId: string | null }) => ticketId),
 } as const
 
-const reasonsOf = ({ result, isEarly }: NewCheckIn): NewCheckIn['result'][] => {
-  if (result === 'OK') return []
-  return result === 'NO_ENTRIES_LEFT' && isEarly ? [result, 'TOO_EARLY'] : [result]
+const reasonsOf = ({ outcome, isEarly }: NewCheckIn): NewCheckIn['outcome'][] => {
+  if (outcome === 'OK') return []
+  return outcome === 'NO_ENTRIES_LEFT' && isEarly ? [outcome, 'TOO_EARLY'] : [outcome]
 }
 
 const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
@@ -85,7 +85,7 @@ const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
       ...nullable('Event at the door; null if there is no such event.'),
       resolve: ({ eventId }, _args, ctx) => loadNamed(ctx, eventById, eventId),
     }),
-    outcome: t.expose('result', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
+    outcome: t.expose('outcome', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
     reasons: t.field({
       type: [CheckInOutcomeRef],
       description:
@@ -111,8 +111,8 @@ const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
       'admits',
       nullable('Number of people that the ticket admits; null if no ticket was found.'),
     ),
-    scannedAt: t.expose('at', time('Time of the scan.')),
-    forced: t.exposeBoolean('force', { description: 'True if the scan was forced.' }),
+    scannedAt: t.expose('scannedAt', time('Time of the scan.')),
+    forced: t.exposeBoolean('forced', { description: 'True if the scan was forced.' }),
   }),
 })
 
@@ -238,7 +238,7 @@ fieldOf(EventRef, 'doorsOpenAt', {
 const RedemptionOutcomeRef = enumOf(
   'RedemptionOutcome',
   'Outcome of a redemption. Values may be added: treat an unknown one as nothing that is to be handed out.',
-  redemptionResults,
+  redemptionOutcomes,
 )
 
 mutation('redeemSupplement', {
@@ -249,14 +249,14 @@ mutation('redeemSupplement', {
   run: redeemSupplement,
   payload: 'Redemption of a supplement and its outcome.',
   fields: (t) => ({
-    outcome: t.expose('result', { type: RedemptionOutcomeRef, description: 'Outcome of the redemption.' }),
+    outcome: t.expose('outcome', { type: RedemptionOutcomeRef, description: 'Outcome of the redemption.' }),
     ticket: t.field(ticketOfScan),
     redeemed: t.exposeInt('redeemed', { description: 'Number of items redeemed by this call.' }),
     left: t.int({
       ...nullable(
         'Number of items that can still be redeemed after this call; null unless the outcome is `OK` or `USED_UP`.',
       ),
-      resolve: ({ result, left }) => (result === 'OK' || result === 'USED_UP' ? left : null),
+      resolve: ({ outcome, left }) => (outcome === 'OK' || outcome === 'USED_UP' ? left : null),
     }),
   }),
 })

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { groupBy } from '../../engine/base/group-by.ts'
 import { arrayRows } from '../../engine/data/array-params.ts'
 import { loadById, loadOne, type Readers } from '../../engine/data/batch-loader.ts'
@@ -38,16 +38,10 @@ export const toCursor = ({ createdAt, id }: Position): string => encodeCursor(`$
 // Up to the year 5138: PostgreSQL reads no year of five digits as JavaScript writes it.
 const shape = /^(\d{1,14}) (\w{0,64})$/
 
-/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string, name?: string): Position =>
-  decodeCursor(
-    cursor,
-    (text) => {
-      const [, time, id] = shape.exec(text) ?? []
-      return id === undefined ? null : { createdAt: new Date(Number(time)), id }
-    },
-    name,
-  )
+/** Decodes a cursor. */
+export const readCursor = cursorReader(shape, (time = '', id = ''): Position => {
+  return { createdAt: new Date(Number(time)), id }
+})
 
 const asked = arrayRows('asked', {
   place: 'integer',

@@ -4,10 +4,10 @@ import type { Connection } from '../../engine/database/database.ts'
 import { aloneOnRow, boundedTransactions } from '../../engine/database/transaction.ts'
 import { type Context, requireIntegration } from '../caller/context.ts'
 import { checkReplay, nameInMode, retryOnDuplicate } from '../caller/idempotency.ts'
+import { recordChanges } from '../change/record-changes.ts'
 import { ticketChange } from '../ticket/body.ts'
 import { isTicket, ticketLock } from '../ticket/require-ticket.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
-import { recordChanges } from '../webhook/record-changes.ts'
 import type { RedeemInput } from './check-in-input.ts'
 import { findScans, type ScannedTicket } from './find-scans.ts'
 import { type Redemption, redemptions } from './table.ts'
@@ -22,9 +22,9 @@ const lockAtBar = ticketLock('lock_ticket_at_bar', { id, status, qrCode, entered
 
 type LockedTicket = ScannedTicket & Pick<Ticket, 'supplements'>
 
-type Decided = Pick<Redemption, 'result' | 'redeemed' | 'left'>
+type Decided = Pick<Redemption, 'outcome' | 'redeemed' | 'left'>
 
-const nothing = (result: Redemption['result'], left = 0): Decided => ({ result, redeemed: 0, left })
+const nothing = (outcome: Redemption['outcome'], left = 0): Decided => ({ outcome, redeemed: 0, left })
 
 /** Decides what a bar may hand out: all items or none, never more than were bought and not yet redeemed. */
 function decideOutcome(ticket: LockedTicket, { eventId, supplementId, quantity }: RedeemInput): Decided {
@@ -36,7 +36,7 @@ function decideOutcome(ticket: LockedTicket, { eventId, supplementId, quantity }
   const left = sold.productQuantity - sold.used
   return quantity > left
     ? nothing('USED_UP', left)
-    : { result: 'OK', redeemed: quantity, left: left - quantity }
+    : { outcome: 'OK', redeemed: quantity, left: left - quantity }
 }
 
 /** Counts items as redeemed and records the change. Requires this transaction to hold the ticket's row lock. */
@@ -54,15 +54,16 @@ async function handOut(
 }
 
 /** Redeems items of a supplement that was bought with a ticket of the integration's organization. Returns a
- *  rejection as a result and not as a refusal, because the bar must show it. Idempotent by nonce, whatever
+ *  rejection as a result and not as a refusal, because the bar must show it. Idempotent by key, whatever
  *  happened to the ticket since: `replayed` is true if it was used before. However many bars work at once, no more items
- *  are redeemed than were bought. Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS 9). */
+ *  are redeemed than were bought. Refuses: FORBIDDEN for a channel, INVALID, IDEMPOTENCY_KEY_REUSED (DECISIONS,
+ *  supplements at the bar). */
 export async function redeemSupplement(input: RedeemInput, ctx: Context) {
   const { integrationId, organizationIds } = requireIntegration(ctx)
   const [organizationId] = organizationIds
   const { supplementId } = input
-  const nonce = nameInMode(ctx, input.nonce)
-  // A nonce in live mode and the same one in test mode name different requests.
+  const idempotencyKey = nameInMode(ctx, input.idempotencyKey)
+  // A key in live mode and the same one in test mode name different requests.
   const requestHash = nameInMode(ctx, sha256(JSON.stringify(input)))
 
   const redeem = () =>
@@ -70,7 +71,7 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context) {
       const isSame = and(
         eq(redemptions.organizationId, organizationId),
         eq(redemptions.integrationId, integrationId),
-        eq(redemptions.nonce, nonce),
+        eq(redemptions.idempotencyKey, idempotencyKey),
       )
       const [made] = await tx.select().from(redemptions).where(isSame)
       const earlier = checkReplay(made, requestHash, 'This key was used for another redemption.')
@@ -80,12 +81,12 @@ export async function redeemSupplement(input: RedeemInput, ctx: Context) {
       // A code that was transferred meanwhile is nobody's any more.
       const isSold = scanned && locked && (input.ticketId || locked.qrCode === input.qrCode)
       const ticket = isSold ? { ...scanned, ...locked } : null
-      const outcome = ticket ? decideOutcome(ticket, input) : nothing('NOT_FOUND')
-      if (ticket && outcome.result === 'OK') await handOut(tx, ticket, { supplementId, ...outcome })
-      const sent = { organizationId, integrationId, nonce, requestHash, supplementId }
+      const decided = ticket ? decideOutcome(ticket, input) : nothing('NOT_FOUND')
+      if (ticket && decided.outcome === 'OK') await handOut(tx, ticket, { supplementId, ...decided })
+      const sent = { organizationId, integrationId, idempotencyKey, requestHash, supplementId }
       const [redemption] = await tx
         .insert(redemptions)
-        .values({ ...sent, ...outcome, ticketId: ticket?.id ?? null })
+        .values({ ...sent, ...decided, ticketId: ticket?.id ?? null })
         .returning()
       if (!redemption) throw new Error('the insert returned no redemption')
       return { ...redemption, replayed: false }

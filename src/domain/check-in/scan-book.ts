@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
+import { hourMs } from '../../engine/base/timers.ts'
 import { arrayRows, insertRows } from '../../engine/data/array-params.ts'
 import { inOrganization, query } from '../../engine/data/query.ts'
 import { nowMs } from '../../engine/database/clock.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
+import { recordChanges } from '../change/record-changes.ts'
 import type { NewChange } from '../change/table.ts'
 import { newId } from '../contract/ids.ts'
-import { hourMs } from '../event/local-time.ts'
 import { ticketChange } from '../ticket/body.ts'
 import { ticketLock } from '../ticket/require-ticket.ts'
 import { tickets } from '../ticket/table.ts'
-import { recordChanges } from '../webhook/record-changes.ts'
 import type { CheckInInput } from './check-in-input.ts'
 import { findLater, type LaterRange, type ScannedTicket } from './find-scans.ts'
 import { type CheckIn, checkIns } from './table.ts'
@@ -31,33 +31,33 @@ const isBeforeDay = (time: Date, { displayDate, startDate, timezone }: ScannedTi
   dayOf(time, timezone) < dayOf(displayDate ?? startDate, timezone)
 
 /** A new scan: its place in the request, its time, and the ticket that it found. */
-export type BookedScan = { place: number; input: CheckInInput; requestHash: string; at: Date } & {
+export type BookedScan = { place: number; input: CheckInInput; requestHash: string; scannedAt: Date } & {
   ticket: ScannedTicket | null
 }
 
-/** Decides the result of a scan: all of its people, or none. A scan that arrives late must fit among what
+/** Decides the outcome of a scan: all of its people, or none. A scan that arrives late must fit among what
  *  happened since: at no time since then may more people have been inside than the ticket admits, or fewer
  *  than none. `force` overrides TOO_EARLY on the day of the event and, for people who left without a scan,
  *  NO_ENTRIES_LEFT. It never admits more people at once than the ticket does, nor anybody without a paid ticket
  *  for this event (DECISIONS 52). */
 function decideScan(
-  { input: { eventId, direction, people, force }, at }: BookedScan,
+  { input: { eventId, direction, people, force }, scannedAt }: BookedScan,
   ticket: ScannedTicket,
   { rise, fall }: LaterRange,
   isEarly: boolean,
-): CheckIn['result'] {
+): CheckIn['outcome'] {
   if (eventId !== ticket.eventId) return 'WRONG_EVENT'
   if (ticket.status === 'cancelled') return 'CANCELLED'
   if (ticket.status !== 'active') return 'UNPAID'
   if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
   // Comes before TOO_EARLY, because whoever overrides that may not mean to let a ticket in twice.
   if (people > ticket.admits - (force ? 0 : ticket.entered + rise)) return 'NO_ENTRIES_LEFT'
-  return isEarly && (!force || isBeforeDay(at, ticket)) ? 'TOO_EARLY' : 'OK'
+  return isEarly && (!force || isBeforeDay(scannedAt, ticket)) ? 'TOO_EARLY' : 'OK'
 }
 
 const notFound = {
   ticketId: null,
-  result: 'NOT_FOUND',
+  outcome: 'NOT_FOUND',
   firstEnteredAt: null,
   inside: null,
   admits: null,
@@ -67,8 +67,8 @@ const notFound = {
 /** A ticket under its lock; the most people inside and the last entry among the scans so far. */
 type Tally = ScannedTicket & { peakAttendance: number; lastEntryAt: Date | null }
 
-// In the order of nonces, so that two batches that share some can't wait for each other.
-const insert = insertRows('insert_check_ins', checkIns, { key: 'nonce' })
+// In the order of keys, so that two batches that share some can't wait for each other.
+const insert = insertRows('insert_check_ins', checkIns, { key: 'idempotencyKey' })
 
 const { id, status, qrCode, entered, peakAttendance, firstEntryAt, lastEntryAt } = tickets
 
@@ -107,22 +107,24 @@ export async function openScanBook(
   const active = [...tallies.values()].filter(({ status }) => status === 'active').map(({ id }) => id)
   const locked = active.length > 0 ? await lockAtDoor(tx, { organizationId, keys: active }) : []
   for (const ticket of locked) Object.assign(tallies.get(ticket.id) ?? {}, ticket)
-  const uploaded = scans.flatMap(({ place, input, at, ticket }) =>
-    input.at && ticket && tallies.get(ticket.id)?.firstEntryAt ? [{ place, at, ticketId: ticket.id }] : [],
+  const uploaded = scans.flatMap(({ place, input, scannedAt, ticket }) =>
+    input.scannedAt && ticket && tallies.get(ticket.id)?.firstEntryAt
+      ? [{ place, scannedAt, ticketId: ticket.id }]
+      : [],
   )
   const ranges = await findLater(tx, organizationId, uploaded)
   const moved = new Set<Tally>()
   const made: NewCheckIn[] = []
   const changes: NewChange[] = []
 
-  function count(ticket: Tally, { direction, people }: CheckInInput, at: Date): void {
+  function count(ticket: Tally, { direction, people }: CheckInInput, scannedAt: Date): void {
     moved.add(ticket)
     if (direction === 'in') {
       ticket.entered = Math.min(ticket.entered + people, ticket.admits)
       const { firstEntryAt: first } = ticket
-      ticket.firstEntryAt = first && first < at ? first : at
+      ticket.firstEntryAt = first && first < scannedAt ? first : scannedAt
       // Scans come in the order of their times.
-      ticket.lastEntryAt = at
+      ticket.lastEntryAt = scannedAt
       ticket.peakAttendance = Math.max(ticket.peakAttendance, ticket.entered)
       changes.push(ticketChange('ticket.entered', ticket, { people }))
     } else {
@@ -133,29 +135,29 @@ export async function openScanBook(
   }
 
   function decide(scan: BookedScan) {
-    const { input, at } = scan
+    const { input, scannedAt } = scan
     const ticket = scan.ticket && tallies.get(scan.ticket.id)
     // A code that was transferred while this transaction waited for the lock is nobody's any more.
     if (!ticket || !(input.ticketId || ticket.qrCode === input.qrCode)) return notFound
     const { id: ticketId, startDate, admits, firstEntryAt: firstEnteredAt } = ticket
-    const isEarly = at < doorsOpenAt(startDate, admissionHours)
-    const result = decideScan(scan, ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
-    if (result === 'OK') count(ticket, input, at)
-    return { ticketId, result, firstEnteredAt, inside: ticket.entered, admits, isEarly }
+    const isEarly = scannedAt < doorsOpenAt(startDate, admissionHours)
+    const outcome = decideScan(scan, ticket, ranges.get(scan.place) ?? { rise: 0, fall: 0 }, isEarly)
+    if (outcome === 'OK') count(ticket, input, scannedAt)
+    return { ticketId, outcome, firstEnteredAt, inside: ticket.entered, admits, isEarly }
   }
 
   return {
     /** Decides a scan and counts its people. Expects scans in the order of their times. */
     enter(scan: BookedScan): NewCheckIn {
-      const { input, requestHash, at } = scan
-      const { nonce, eventId, direction, people, force } = input
-      const given = { id: newId('chk'), ...by, nonce, requestHash, eventId, direction, people, force, at }
-      const checkIn = { ...given, ...decide(scan) }
+      const { input, requestHash, scannedAt } = scan
+      const { idempotencyKey, eventId, direction, people, force: forced } = input
+      const given = { idempotencyKey, requestHash, eventId, direction, people, forced, scannedAt }
+      const checkIn = { id: newId('chk'), ...by, ...given, ...decide(scan) }
       made.push(checkIn)
       return checkIn
     },
     /** Writes the check-ins, counts people in and out, and records changes, in one statement each. Throws a duplicate if
-     *  a nonce was used meanwhile. */
+     *  a key was used meanwhile. */
     async write(): Promise<void> {
       if (made.length === 0) return
       await insert(tx, made)

@@ -4,7 +4,7 @@ import * as scalars from '../../engine/base/input-types.ts'
 import { type Answer, Representation, sendRepresentation } from '../../engine/http/representation.ts'
 import { body, integer, list, oneOf, text } from '../../engine/rest/body.ts'
 import { route } from '../../engine/rest/route.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { listScanCodes, maxScanListPage, type ScanListPage } from './list-scan-codes.ts'
 
 // Bodies of what the database writes, under these names.

@@ -19,8 +19,8 @@ import {
 import { integrations, modeColumn } from '../caller/table.ts'
 import { tickets } from '../ticket/table.ts'
 
-/** Results of a scan, and their meanings. */
-export const checkInResults = {
+/** Outcomes of a scan, and their meanings. */
+export const checkInOutcomes = {
   OK: 'Admitted, or counted out.',
   NO_ENTRIES_LEFT:
     'The ticket admits no more people, or fewer than the scan lets in: see `inside` and `admits`.',
@@ -31,7 +31,7 @@ export const checkInResults = {
   TOO_EARLY: 'The doors are not open yet.',
   NOT_FOUND: 'No ticket of the organization matches.',
 }
-export const checkInResult = describedEnum('check_in_result', checkInResults)
+export const checkInOutcome = describedEnum('check_in_outcome', checkInOutcomes)
 export const checkInDirection = pgEnum('check_in_direction', ['in', 'out'])
 
 // Columns of every scan, at the door and at the bar.
@@ -40,8 +40,8 @@ const scanColumns = () => ({
   integrationId: text('integration_id')
     .notNull()
     .references(() => integrations.id),
-  /** Idempotency key, chosen by the scanner. */
-  nonce: text().notNull(),
+  /** Chosen by the scanner. */
+  idempotencyKey: text('idempotency_key').notNull(),
   /** SHA-256 of the input. */
   requestHash: text('request_hash').notNull(),
   /** Null if no ticket was found. */
@@ -49,7 +49,7 @@ const scanColumns = () => ({
   createdAt: createdAt(),
 })
 
-/** Scans at the door and their results, kept so that a repeated nonce returns the first result. */
+/** Scans at the door and their outcomes, kept so that a repeated key returns the first one. */
 export const checkIns = pgTable(
   'check_ins',
   {
@@ -59,12 +59,12 @@ export const checkIns = pgTable(
     /** Event at the door, whatever the scanner named it. */
     eventId: text('event_id').notNull(),
     direction: checkInDirection().notNull(),
-    force: boolean().notNull(),
+    forced: boolean().notNull(),
     /** Number of people who enter or leave. */
     people: integer().notNull().default(1),
-    result: checkInResult().notNull(),
+    outcome: checkInOutcome().notNull(),
     /** Time of the scan, by the scanner's clock. */
-    at: timestampMs('at').notNull(),
+    scannedAt: timestampMs('scanned_at').notNull(),
     /** First entry with the ticket before this scan, if any. */
     firstEnteredAt: timestampMs('first_entered_at'),
     /** Number of people inside with the ticket after this scan; null if no ticket was found, like the next one. */
@@ -76,7 +76,7 @@ export const checkIns = pgTable(
   },
   (checkIn) => [
     primaryKey({ columns: [checkIn.id, checkIn.organizationId] }),
-    unique('check_ins_once').on(checkIn.integrationId, checkIn.nonce, checkIn.organizationId),
+    unique('check_ins_once').on(checkIn.integrationId, checkIn.idempotencyKey, checkIn.organizationId),
     organizationForeignKey('check_ins_of_tickets', checkIn, checkIn.ticketId, tickets),
     index().on(checkIn.ticketId, checkIn.createdAt, checkIn.id),
     index('check_ins_of_event').on(checkIn.eventId, checkIn.mode, checkIn.createdAt, checkIn.id),
@@ -85,8 +85,8 @@ export const checkIns = pgTable(
   ],
 )
 
-/** Results of a redemption, and their meanings. */
-export const redemptionResults = {
+/** Outcomes of a redemption, and their meanings. */
+export const redemptionOutcomes = {
   OK: 'The items are to be handed out.',
   USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
   NOT_BOUGHT: 'The supplement was not bought with the ticket.',
@@ -95,22 +95,22 @@ export const redemptionResults = {
   CANCELLED: 'The ticket was cancelled.',
   NOT_FOUND: 'No ticket of the organization matches.',
 }
-export const redemptionResult = describedEnum('redemption_result', redemptionResults)
+export const redemptionOutcome = describedEnum('redemption_outcome', redemptionOutcomes)
 
-/** Supplements handed out at the bar, kept so that a repeated nonce returns the first result. */
+/** Supplements handed out at the bar, kept so that a repeated key returns the first outcome. */
 export const redemptions = pgTable(
   'redemptions',
   {
     ...scanColumns(),
     supplementId: text('supplement_id').notNull(),
-    result: redemptionResult().notNull(),
+    outcome: redemptionOutcome().notNull(),
     /** Number of items handed out by this call. */
     redeemed: integer().notNull(),
     /** Number of items left afterwards. */
     left: integer().notNull(),
   },
   (redemption) => [
-    primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.nonce] }),
+    primaryKey({ columns: [redemption.organizationId, redemption.integrationId, redemption.idempotencyKey] }),
     organizationForeignKey('redemptions_of_tickets', redemption, redemption.ticketId, tickets),
     index().on(redemption.ticketId, redemption.createdAt),
     check('redemptions_not_negative', sql`${redemption.redeemed} >= 0 and ${redemption.left} >= 0`),

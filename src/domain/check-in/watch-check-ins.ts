@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import pLimit from 'p-limit'
 import { rowsOf } from '../../engine/data/json-rows.ts'
-import { type PullStream, sharedReads, streamPages } from '../../engine/data/pull-stream.ts'
+import { sharedReads, streamPages } from '../../engine/data/pull-stream.ts'
 import { inOrganization, query } from '../../engine/data/query.ts'
 import { type Watcher, watchTopic } from '../../engine/database/announcements.ts'
 import { perDatabase } from '../../engine/database/database.ts'
@@ -33,7 +33,7 @@ const after = query('check_ins_after', {
 })
 
 // Transactions may commit in another order than they began, this much later at most: twice the time that a statement may
-// wait, because a scan waits for its ticket, and then for another one with its nonce.
+// wait, because a scan waits for its ticket, and then for another one with its key.
 const overlapMs = 30_000
 
 // Readers that were woken together begin at the same position, and share what they read.
@@ -79,11 +79,7 @@ const doorWatch = perDatabase((db) => watchTopic<DoorWatcher>(db, 'check-ins', {
  *  table when it is woken, from its own position on: one that is slow reads them later, and nothing is left out. The
  *  cursor of the last event that was received comes before one in the arguments.
  *  Refuses: UNAUTHENTICATED, FORBIDDEN for a channel, NOT_FOUND for an event of others, INVALID. */
-export async function watchCheckIns(
-  eventId: string,
-  cursor: string | null | undefined,
-  ctx: Context,
-): Promise<PullStream<CheckIn>> {
+export async function watchCheckIns(eventId: string, cursor: string | null | undefined, ctx: Context) {
   requireIntegration(ctx)
   const event = await loadNamed(ctx, eventById, eventId)
   if (!event) throw refusal('NOT_FOUND', 'There is no such event.', ['eventId'])

@@ -1,6 +1,4 @@
-import { type CodeEntry, codesOf, engineCodes, codeOf as of, type Problem } from '../../engine/base/errors.ts'
-
-const maybe = (fact: string): string | undefined => fact
+import { type CodeEntry, codesOf, engineCodes, of, type Problem } from '../../engine/base/errors.ts'
 
 // The more special one comes first.
 const { RATE_LIMITED, ...ofEngine } = engineCodes
@@ -8,7 +6,7 @@ const { RATE_LIMITED, ...ofEngine } = engineCodes
 const byStatus = <Codes extends Record<string, CodeEntry>>(codes: Codes) =>
   Object.fromEntries(Object.entries(codes).sort(([, one], [, other]) => one.status - other.status)) as Codes
 
-/** All error codes of both surfaces, by status (DECISIONS 6). Facts help to correct a request: counts, limits, ISO 8601
+/** All error codes of both surfaces, by status (DECISIONS, errors). Facts help to correct a request: counts, limits, ISO 8601
  *  timestamps, amounts with their currency, seconds. */
 export const problemCodes = byStatus({
   ...ofEngine,
@@ -22,8 +20,8 @@ export const problemCodes = byStatus({
   NOT_ON_SALE_YET: of(409, 'The sale of the ticket rate has not started.', {
     validFrom: '2026-12-01T09:00:00.000Z',
   }),
-  SALE_ENDED: of(409, 'The sale of the ticket rate has ended.', {
-    validUntil: maybe('2026-12-31T18:00:00.000Z'),
+  SALE_ENDED: of<{ validUntil?: string }>(409, 'The sale of the ticket rate has ended.', {
+    validUntil: '2026-12-31T18:00:00.000Z',
   }),
   EVENT_STARTED: of(409, 'The event has started.', { startDate: '2026-12-31T20:00:00.000Z' }),
   EVENT_ENDED: of(409, 'The event has ended.'),
@@ -58,10 +56,11 @@ export const problemCodes = byStatus({
   WARRANTY_NOT_OFFERED: of(422, 'The ticket rate offers no warranty.'),
   UNDER_AGE: of(422, 'The attendee is under the minimum age of the event.', { minimumAge: 18 }),
   DISCOUNT_UNKNOWN: of(422, 'The organization has no discount with this code.'),
-  DISCOUNT_NOT_VALID: of(422, 'The discount is not valid yet, or no longer.', {
-    validFrom: maybe('2026-12-01T00:00:00.000Z'),
-    validUntil: maybe('2026-12-24T00:00:00.000Z'),
-  }),
+  DISCOUNT_NOT_VALID: of<{ validFrom?: string; validUntil?: string }>(
+    422,
+    'The discount is not valid yet, or no longer.',
+    { validFrom: '2026-12-01T00:00:00.000Z', validUntil: '2026-12-24T00:00:00.000Z' },
+  ),
   DISCOUNT_NOT_FOR_RATE: of(422, 'The discount does not apply to this ticket rate.'),
   DUPLICATE_QR_CODE: of(422, 'Two tickets of the checkout have the same code.'),
   IDEMPOTENCY_KEY_REUSED: of(422, 'The idempotency key was used for a different request.'),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { identifier } from '../../engine/base/input-types.ts'
 import { command } from '../../engine/base/parse.ts'
 import type { Connection, OpenTables } from '../../engine/database/database.ts'
+import { rowInSnakeCase } from '../../engine/rest/snake-case.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { deliveries, deliveryStatus } from './table.ts'
 
@@ -18,16 +19,8 @@ const retryingAll = z.strictObject({ all: z.literal(true) })
 const retrying = z.strictObject({ id: z.array(identifier) })
 
 // Without the recipient, which is personal data.
-const listed = {
-  id: deliveries.id,
-  payment_id: deliveries.paymentId,
-  medium: deliveries.medium,
-  status: deliveries.status,
-  attempts: deliveries.attempts,
-  last_error: deliveries.lastError,
-  created_at: deliveries.createdAt,
-  due_at: deliveries.dueAt,
-}
+const { id, paymentId, medium, status, attempts, lastError, createdAt, dueAt } = deliveries
+const listed = { id, paymentId, medium, status, attempts, lastError, createdAt, dueAt }
 
 /** Lists deliveries with a status, oldest first. */
 const list = command(listing, async ({ status }, open: OpenTables) => {
@@ -36,13 +29,13 @@ const list = command(listing, async ({ status }, open: OpenTables) => {
     .select(listed)
     .from(deliveries)
     .where(eq(deliveries.status, status))
-    .orderBy(asc(deliveries.createdAt), asc(deliveries.medium), asc(deliveries.id))
+    .orderBy(asc(createdAt), asc(medium), asc(id))
     .limit(maxListed)
-  const lines = found.map(({ id, payment_id, medium, attempts, last_error, created_at }) => {
-    const facts = [id, payment_id, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`, last_error]
-    return [...facts, `of ${created_at.toISOString()}`].filter(Boolean).join('  ')
+  const lines = found.map(({ id, paymentId, medium, attempts, lastError, createdAt }) => {
+    const facts = [id, paymentId, medium.padEnd(8), status.padEnd(7), `tried ${attempts}`, lastError]
+    return [...facts, `of ${createdAt.toISOString()}`].filter(Boolean).join('  ')
   })
-  return { json: found, text: lines.join('\n') || `No delivery is ${status}.` }
+  return { json: found.map(rowInSnakeCase), text: lines.join('\n') || `No delivery is ${status}.` }
 })
 
 async function requireDeliveries(db: Connection, ids: string[]): Promise<void> {
@@ -53,22 +46,19 @@ async function requireDeliveries(db: Connection, ids: string[]): Promise<void> {
 
 /** Makes dead deliveries due again with a fresh set of attempts: those with the given identifiers, or all.
  *  Leaves other deliveries alone. Refuses: NOT_FOUND if one of them doesn't exist. */
-const retry = command(
-  (args) => ('all' in args ? retryingAll : retrying),
-  async (which, open: OpenTables) => {
-    const db = await open()
-    if ('id' in which) await requireDeliveries(db, which.id)
-    const queued = await db
-      .update(deliveries)
-      .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })
-      .where(and(eq(deliveries.status, 'dead'), 'id' in which ? inArray(deliveries.id, which.id) : undefined))
-      .returning({ id: deliveries.id })
-    const retried = queued.map(({ id }) => id)
-    return {
-      json: { retried },
-      text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
-    }
-  },
-)
+const retry = command([retryingAll, retrying], async (which, open: OpenTables) => {
+  const db = await open()
+  if ('id' in which) await requireDeliveries(db, which.id)
+  const queued = await db
+    .update(deliveries)
+    .set({ status: 'pending', attempts: 0, dueAt: sql`now()` })
+    .where(and(eq(deliveries.status, 'dead'), 'id' in which ? inArray(deliveries.id, which.id) : undefined))
+    .returning({ id: deliveries.id })
+  const retried = queued.map(({ id }) => id)
+  return {
+    json: { retried },
+    text: retried.length > 0 ? `Due again: ${retried.join(', ')}.` : 'None of them is dead.',
+  }
+})
 
 export const deliveryCommands = { 'deliveries list': list, 'deliveries retry': retry }

@@ -72,7 +72,7 @@ export async function addDocumentPage(app: FastifyInstance, { db }: Services, li
       if (document.documentToken !== token?.token)
         // The language of the former attendee is not kept.
         return sendNote(reply, 410, negotiateLanguage(reply) ?? 'en', ofOtherHolder)
-      // A refunded ticket that was not cancelled still admits (DECISIONS 5).
+      // A refunded ticket that was not cancelled still admits (DECISIONS, states).
       if (document.status !== 'active') return sendNote(reply, 410, languageOfDocument(document), cancelled)
       const pdf = await draw(document)
       return reply

@@ -5,10 +5,9 @@ import { formatStart, formatVenue } from '../event/local-time.ts'
 import type { Language } from '../language/languages.ts'
 import type { PlainKey } from '../language/messages.ts'
 import { translate } from '../language/translate.ts'
-import { languageOfDocument, type TicketDocument } from './find-documents.ts'
+import { languageOfDocument, priceOf, type TicketDocument } from './find-documents.ts'
 import type { Fonts } from './load-fonts.ts'
 import { layOutText, normalizeText, type Style } from './set-text.ts'
-import { priceOf } from './write-mail.ts'
 
 type Document = PDFKit.PDFDocument
 

@@ -6,6 +6,7 @@ import type { Database } from '../../engine/database/database.ts'
 import type { AddressToken } from '../contract/ids.ts'
 import { discounts } from '../discount/table.ts'
 import { events } from '../event/table.ts'
+import { formatAmount } from '../language/format.ts'
 import { chooseLanguage, type Language } from '../language/languages.ts'
 import { locations } from '../location/table.ts'
 import { organizations } from '../organization/table.ts'
@@ -76,6 +77,10 @@ const toDocument = (row: TicketDocument) =>
 /** Language of the attendee of a ticket; that of the organization if the ticket has another than ours. */
 export const languageOfDocument = ({ language, organizationLanguage }: TicketDocument): Language =>
   chooseLanguage(language, organizationLanguage)
+
+/** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
+export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument): string =>
+  formatAmount(language, totalAmount, currency)
 
 const parameter = sql.placeholder
 

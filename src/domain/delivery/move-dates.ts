@@ -3,7 +3,7 @@ import { byId } from '../../engine/base/group-by.ts'
 import { arrayRows } from '../../engine/data/array-params.ts'
 import { livingOrganizations } from '../../engine/data/living-organizations.ts'
 import { nowMs } from '../../engine/database/clock.ts'
-import type { Connection, Database } from '../../engine/database/database.ts'
+import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
 import { modes } from '../caller/mode.ts'
 import { events } from '../event/table.ts'
 import { tickets } from '../ticket/table.ts'
@@ -46,12 +46,15 @@ export async function markMoved(
     ]
   })
   if (moved.length > 0)
-    await tx.execute(sql`update ${events}
+    await runSql(
+      tx,
+      sql`update ${events}
       set calendar_sequence = calendar_sequence + 1,
         moved_from = case when not coalesce(moved_from, moved.former) @> moved.now
           then coalesce(moved_from, moved.former) end
       from ${arrayRows('moved', { id: 'text', former: 'jsonb', now: 'jsonb' }).holding(moved)}
-      where ${id} = moved.id`)
+      where ${id} = moved.id`,
+    )
 }
 
 /** Queues the notices of events that were moved, in batches that hold no lock for long. May be run again at any

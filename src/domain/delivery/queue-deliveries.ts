@@ -79,7 +79,7 @@ async function skipExcess(tx: Connection, queued: Queued[]) {
  *  `send_resourcers`); one mail in all where a publishable key sold them for nothing. A background job sends
  *  them. */
 export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<void> {
-  const queued = paid.filter(({ payment }) => payment.sendResourcers).flatMap(deliveriesOf)
+  const queued = paid.filter(({ payment }) => payment.sendTickets).flatMap(deliveriesOf)
   const rows = await skipExcess(tx, queued)
   if (rows.length > 0) await tx.insert(deliveries).values(rows).onConflictDoNothing()
 }
@@ -88,7 +88,7 @@ export async function queueDeliveries(tx: Connection, paid: Paid[]): Promise<voi
 
 type Addressed = Pick<Ticket, 'id' | 'organizationId' | 'paymentId' | 'email' | 'phone'>
 
-// Times that a ticket is sent again or transferred within 24 hours (DECISIONS 9).
+// Times that a ticket is sent again or transferred within 24 hours (DECISIONS, holders).
 const maxResends = 5
 
 /** Counts how often these tickets of an organization were sent again or transferred within 24 hours. Requires
@@ -110,12 +110,9 @@ export async function requireResends(tx: Connection, tickets: Addressed[]): Prom
     .groupBy(deliveries.ticketId)
     .having(sql`count(*) >= ${maxResends}`)
   if (exhausted.length === 0) return
-  throw refusal(
-    'TOO_MANY_RESENDS',
-    `A ticket is sent again or transferred at most ${maxResends} times a day.`,
-    undefined,
-    { limit: maxResends, retryAfter: Math.max(1, ...exhausted.map(({ seconds }) => seconds)) },
-  )
+  const message = `A ticket is sent again or transferred at most ${maxResends} times a day.`
+  const retryAfter = Math.max(1, ...exhausted.map(({ seconds }) => seconds))
+  throw refusal('TOO_MANY_RESENDS', message, undefined, { limit: maxResends, retryAfter })
 }
 
 /** Queues each of these tickets to be sent once more, on an occasion that begins with `resend:`. Returns the number of

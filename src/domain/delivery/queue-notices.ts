@@ -12,13 +12,12 @@ import { deliveries, type Notice } from './table.ts'
 // PostgreSQL takes at most 65,535 parameters.
 const maxRows = 5_000
 
+const { id, status, email, language } = tickets
+
 const ofPayments = (tx: Connection, organizationId: string, paymentIds: string[]) =>
   tx
     .select({
-      id: tickets.id,
-      status: tickets.status,
-      email: tickets.email,
-      language: tickets.language,
+      ...{ id, status, email, language },
       // Its first transfer was told to this address, which is all that is kept of a former attendee.
       former: sql<string | null>`(select earlier.recipient from ${deliveries} as earlier
         where earlier.organization_id = ${organizationId} and earlier.ticket_id = ${tickets.id}
@@ -45,7 +44,7 @@ type NewNotice = Pick<Notice, 'about' | 'former'> & {
 function mailsOf(tickets: Tickets, { ticketId, paymentId: _, occasion, amount, ...notice }: NewNotice) {
   const held = tickets.filter(({ id, status }) => (ticketId ? id === ticketId : status === 'active'))
   const [first] = tickets
-  if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendResourcers)) return []
+  if (!first || !held[0] || (first.payment.mode === 'test' && !first.payment.sendTickets)) return []
   const { id: paymentId, organizationId, provider } = first.payment
   const mailTo = (recipient: string, named: string | null, more: Pick<Notice, 'language'>) => ({
     id: newId('dlv'),

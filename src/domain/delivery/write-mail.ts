@@ -5,12 +5,8 @@ import { formatAmount } from '../language/format.ts'
 import { chooseLanguage, type Language } from '../language/languages.ts'
 import { translate } from '../language/translate.ts'
 import { documentUrl } from '../ticket/views.ts'
-import { languageOfDocument, type TicketDocument } from './find-documents.ts'
+import { languageOfDocument, priceOf, type TicketDocument } from './find-documents.ts'
 import type { Notice } from './table.ts'
-
-/** Amount that a ticket was sold at, fees and supplements included, in its language and currency. */
-export const priceOf = (language: Language, { totalAmount, currency }: TicketDocument): string =>
-  formatAmount(language, totalAmount, currency)
 
 function detailsOf(language: Language, document: TicketDocument) {
   const { rateName, priceName, supplements } = document

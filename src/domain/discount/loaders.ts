@@ -1,5 +1,5 @@
 import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import { loadById } from '../../engine/data/batch-loader.ts'
 import { readByOrganization } from '../../engine/data/by-organization.ts'
@@ -14,10 +14,10 @@ import {
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { type Mode, perMode } from '../caller/mode.ts'
-import { isStockOf, leftColumns, stock } from '../ticket-rate/table.ts'
+import { counterColumns, isStockOf, stock } from '../stock/table.ts'
 import { type Discount, discounts } from './table.ts'
 
-const rows = rowsOf({ ...getTableColumns(discounts), ...leftColumns })
+const rows = rowsOf({ ...getTableColumns(discounts), ...counterColumns })
 
 // Discounts with the counters of their uses.
 const countedDiscounts = (select: Select) =>
@@ -58,7 +58,7 @@ export const findDiscount = (
   { db, mode }: { db: Database; mode: Mode },
   organizationId: string,
   code: string,
-): Promise<Discount | null> => readByCode[mode](db, organizationId, code.toLowerCase())
+) => readByCode[mode](db, organizationId, code.toLowerCase())
 
 /** Sort key of the list. */
 type Position = Pick<Discount, 'position' | 'id'>
@@ -68,12 +68,10 @@ export const toCursor = ({ position, id }: Position): string => encodeCursor(`${
 
 const shape = new RegExp(`^(\\d{1,9}) (${identifierPattern})$`)
 
-/** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string): Position =>
-  decodeCursor(cursor, (text) => {
-    const [, position, id] = shape.exec(text) ?? []
-    return id ? { position: Number(position), id } : null
-  })
+/** Decodes a cursor. */
+export const readCursor = cursorReader(shape, (position = '', id = ''): Position => {
+  return { position: Number(position), id }
+})
 
 const listed = sql`(select * from ${discounts} where ${ofOrganization(discounts.organizationId)} and not ${discounts.removed}
   and (${discounts.position}, ${discounts.id}) > (${sql.placeholder('position')}::integer, ${sql.placeholder('id')}::text)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
 import { organizationId } from '../organization/table.ts'
-import type { Left } from '../ticket-rate/table.ts'
+import type { Counters } from '../stock/table.ts'
 
 /** Discounts that a checkout can claim by their code. Their uses are counted in `stock`, under the same
  *  `id`. */
@@ -45,4 +45,4 @@ export const discounts = pgTable(
 /** Discount as in the catalogue, without the counters of its uses. */
 export type ListedDiscount = typeof discounts.$inferSelect
 /** Discount with the counters of its uses. */
-export type Discount = ListedDiscount & Left
+export type Discount = ListedDiscount & Counters

@@ -52,10 +52,7 @@ const bySlug = query('event_by_slug', {
 
 /** Finds the event of an organization by their slugs: of several, the next one that has not ended, else the last one
  *  that has. Null if there is none that the caller may see. */
-export async function findEventBySlug(
-  slugs: { organizationSlug: string; slug: string },
-  ctx: Context,
-): Promise<Event | null> {
+export async function findEventBySlug(slugs: { organizationSlug: string; slug: string }, ctx: Context) {
   const { organizationIds } = requireCaller(ctx)
   const found = await bySlug(ctx.shared, { ...slugs, organizationIds })
   const [event] = await ctx.loaders.get(eventById).loadRevisions(found)

@@ -1,9 +1,7 @@
+import { hourMs } from '../../engine/base/timers.ts'
 import { formatDay, formatTime } from '../language/format.ts'
 import type { Language } from '../language/languages.ts'
 import { translate } from '../language/translate.ts'
-
-/** An hour in milliseconds. */
-export const hourMs = 3_600_000
 
 type Venue = Record<'locationName' | 'address' | 'city' | 'timezone', string | null>
 type Event = { startDate: Date; endDate?: Date; displayDate: Date | null } & Pick<Venue, 'timezone'>

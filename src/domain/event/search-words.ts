@@ -37,7 +37,7 @@ const fold = (text: string) =>
     .replace(marks, '')
     .replace(undecomposed, (letter) => plain[letter] ?? letter)
 
-/** Splits a text into words without case and accents: runs of letters, digits and marks (DECISIONS 3).
+/** Splits a text into words without case and accents: runs of letters, digits and marks (DECISIONS, listing events).
  *  A run of more than 100 characters is split, because PostgreSQL limits a lexeme to 2 kB. */
 export const searchWords = (text: string): string[] => fold(text).match(/[\p{L}\p{N}\p{M}]{1,100}/gu) ?? []
 

@@ -47,7 +47,7 @@ export const events = pgTable(
     imageUrl: text('image_url'),
     iframeTagUrl: text('iframe_tag_url'),
     iframeScriptUrl: text('iframe_script_url'),
-    /** Folded words of the name, which searches match by prefix, and its music genres, each as one word (DECISIONS 3). */
+    /** Folded words of the name, which searches match by prefix, and music genres, each as one word (DECISIONS, listing events). */
     searchWords: tsvector('search_words').notNull(),
     /** Changes with the event and with anything listed under it, by a trigger. Sales do not change it. */
     revision: uuid().notNull().defaultRandom(),

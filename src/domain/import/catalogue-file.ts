@@ -11,8 +11,8 @@ import {
   text,
   typedCode,
 } from '../../engine/base/input-types.ts'
+import type { EventBody } from '../listing/event-body.ts'
 import type { priceBody, questionBody, supplementBody, TicketRateBody } from '../ticket-rate/body.ts'
-import type { EventBody } from '../ticket-rate/event-body.ts'
 import { maxTickets, maxWarrantyHours, questionTypes, rateTypes } from '../ticket-rate/table.ts'
 import {
   amount,

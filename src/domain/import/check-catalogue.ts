@@ -51,29 +51,27 @@ export function compareCatalogue(catalogue: Catalogue, existing: Existing): Prob
   ]
 }
 
-function findDuplicates(entries: Entry<{ _id?: string | null }>[]): Problem[] {
+// Lists the entries whose name an earlier one has, which is at `first`.
+function findRepeated<Of extends Entry<unknown>>(entries: Of[], nameOf: (entry: Of) => string) {
   const seen = new Map<string, Path>()
-  return entries.flatMap(({ id, path, input }) => {
-    const first = seen.get(id)
-    seen.set(id, first ?? path)
-    if (!first) return []
-    const message = input._id
-      ? `The identifier ${id} is also that of ${first.join('.')}.`
-      : `This has the same name as ${first.join('.')}: give it an _id of its own.`
-    return [invalid([...path, '_id'], message)]
+  return entries.flatMap((entry) => {
+    const first = seen.get(nameOf(entry))
+    seen.set(nameOf(entry), first ?? entry.path)
+    return first ? [{ ...entry, first: first.join('.') }] : []
   })
 }
 
-// Discounts that a list no longer names are removed, so only those of one list can have the same code.
-function findDuplicateCodes({ discounts }: Catalogue): Problem[] {
-  const seen = new Map<string, Path>()
-  return discounts.flatMap(({ path, parentId, input: { code } }) => {
-    const name = `${parentId} ${code.toLowerCase()}`
-    const first = seen.get(name)
-    seen.set(name, first ?? path)
-    return first ? [invalidField(path, 'code', `is also that of ${first.join('.')}.`)] : []
+const findDuplicates = (entries: Entry<{ _id?: string | null }>[]): Problem[] =>
+  findRepeated(entries, ({ id }) => id).map(({ id, path, input, first }) => {
+    const sameName = `This has the same name as ${first}: give it an _id of its own.`
+    return invalid([...path, '_id'], input._id ? `The identifier ${id} is also that of ${first}.` : sameName)
   })
-}
+
+// Discounts that a list no longer names are removed, so only those of one list can have the same code.
+const findDuplicateCodes = ({ discounts }: Catalogue): Problem[] =>
+  findRepeated(discounts, ({ parentId, input }) => `${parentId} ${input.code.toLowerCase()}`).map(
+    ({ path, first }) => invalidField(path, 'code', `is also that of ${first}.`),
+  )
 
 // Removed rates are known too, so that nobody has to cut a rate whose sale has ended out of its discounts.
 function findForeignRates(catalogue: Catalogue, existing: Existing): Problem[] {

@@ -53,7 +53,7 @@ const toLines = ({ changes, warnings }: Imported): string[] => [
 ]
 
 const importFile = command(
-  (args) => ('schema' in args ? printing : importing),
+  [printing, importing],
   async (given, open: OpenTables, _examined: unknown, files: Files) => {
     if ('schema' in given) {
       const schema = catalogueJsonSchema()

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { sql, TransactionRollbackError } from 'drizzle-orm'
-import { hasTriggers, writeSequentially } from '../../engine/data/by-organization.ts'
-import type { Database } from '../../engine/database/database.ts'
+import { hasTriggers, writesSequentially } from '../../engine/data/by-organization.ts'
+import { type Database, runSql } from '../../engine/database/database.ts'
 import { announceOnCommit, changesShared, transaction } from '../../engine/database/transaction.ts'
 import { markMoved, readDates } from '../delivery/move-dates.ts'
 import { events } from '../event/table.ts'
@@ -41,8 +41,7 @@ async function write(
     changesShared(tx)
     announceOnCommit(tx, 'stock', null)
     // One import at a time: two that add the same objects would both insert them.
-    await tx.execute(sql`select pg_advisory_xact_lock(${importLock})`)
-    await writeSequentially(db, tx)
+    await runSql(tx, sql`select pg_advisory_xact_lock(${importLock}), ${writesSequentially}`)
     if (!isDeepStrictEqual(await findVenues(tx, dated), venues)) return
     const existing = await findExisting(tx, catalogue, timezones)
     refuseMistakes([

@@ -4,7 +4,9 @@ import { byId, groupBy } from '../../engine/base/group-by.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import type { Mode } from '../caller/mode.ts'
 import { problem } from '../contract/problem-codes.ts'
-import { type Stock, type StockKind, stock } from '../ticket-rate/table.ts'
+import { isUsedUp } from '../stock/left.ts'
+import { type Stock, type StockKind, stock } from '../stock/table.ts'
+import { recordAvailability } from '../ticket-rate/record-availability.ts'
 import { refuseMistakes } from './check-catalogue.ts'
 import { capacityIn } from './fields.ts'
 import { isOneOf } from './find-existing.ts'
@@ -90,25 +92,44 @@ export async function checkStock(tx: Connection, catalogue: Catalogue): Promise<
   return decide(wanted, await tx.select().from(stock).where(isLive)).problems
 }
 
+// Flips that are recorded together, with their deliveries to every webhook.
+const toldAtOnce = 500
+
+// Writes counters in a mode that are locked, or are new, and records which rates that uses up or makes available.
+async function write(tx: Connection, mode: Mode, locked: Stock[], rows: Counters[]) {
+  const counts = await writeRows(tx, stock, rows, (batch) => batch)
+  const rowOf = byId(rows)
+  const flipped = locked.flatMap((before) => {
+    const usedUp = isUsedUp({ ...before, ...rowOf.get(before.id) })
+    return usedUp === isUsedUp(before) ? [] : [{ ...before, usedUp }]
+  })
+  for (const [organizationId, own] of groupBy(flipped, ({ organizationId }) => organizationId))
+    for (let start = 0; start < own.length; start += toldAtOnce)
+      await recordAvailability(tx, organizationId, mode, own.slice(start, start + toldAtOnce))
+  return counts
+}
+
 // Gives test mode the same capacities and the same number sold elsewhere where these change. Tests never
 // stand in the way of an import: if they sold or hold more than the new capacity, theirs is as much as that.
 async function writeTestStock(tx: Connection, rows: Counters[]): Promise<void> {
-  const found = byId(await lockStock(tx, 'test', rows))
+  const locked = await lockStock(tx, 'test', rows)
+  const found = byId(locked)
   const counters = rows.map((row) => {
     const { sold = 0, held = 0 } = found.get(row.id) ?? {}
     const capacity = row.capacity === null ? null : Math.max(row.capacity, row.soldBefore + sold + held)
     return { ...row, mode: 'test' as const, capacity }
   })
-  await writeRows(tx, stock, counters, (batch) => batch)
+  await write(tx, 'test', locked, counters)
 }
 
-/** Writes capacities and the number sold elsewhere; never touches what is sold and held here. Locks the rows
- *  in the same order as a checkout. Call it last in a transaction, because sales wait for these locks. */
+/** Writes capacities and the number sold elsewhere, and records which rates that sells out or makes available; never
+ *  touches what is sold and held here. Locks the rows in the same order as a checkout. Call it last in a transaction,
+ *  because sales wait for these locks. */
 export async function writeStock(tx: Connection, catalogue: Catalogue, report: ImportReport) {
   const wanted = wantedOf(catalogue)
   const locked = await lockStock(tx, 'live', wanted)
   const { rows, changed, problems } = decide(wanted, locked, report)
   refuseMistakes(problems)
   await writeTestStock(tx, changed)
-  return writeRows(tx, stock, rows, (batch) => batch)
+  return write(tx, 'live', locked, rows)
 }

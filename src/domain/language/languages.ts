@@ -7,7 +7,7 @@ export type Language = (typeof languages)[number]
 
 const isLanguage = (code: string): code is Language => (languages as readonly string[]).includes(code)
 
-/** Chooses the first of these codes that is one of our languages; English if none is (DECISIONS 9). */
+/** Chooses the first of these codes that is one of our languages; English if none is (DECISIONS, language and referral). */
 export const chooseLanguage = (...codes: (string | null | undefined)[]): Language =>
   (codes.find((code) => code != null && isLanguage(code)) as Language | undefined) ?? 'en'
 

@@ -6,7 +6,7 @@ import { type Context, requireConfidential } from '../caller/context.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import type { LookupTicket } from '../ticket/table.ts'
 import { listTickets, type TicketFilter } from './list-tickets.ts'
-import type { ListOrder, ListPage } from './request.ts'
+import type { ListPage, PageRequest } from './request.ts'
 
 export type ExportFormat = 'csv' | 'ndjson'
 
@@ -50,15 +50,15 @@ const toNdjson = (bodies: object[]): string => bodies.map((body) => `${JSON.stri
 export function exportTickets(
   format: ExportFormat,
   filter: TicketFilter,
-  { orderBy, after, bom }: { orderBy: ListOrder | undefined; after: string | undefined; bom: boolean },
+  { orderBy, after, bom }: Pick<PageRequest, 'orderBy' | 'after'> & { bom: boolean },
   ctx: Context,
 ): Promise<Readable> {
   const caller = requireConfidential(ctx)
   const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId
   const { run, read } = limitsOf(ctx.db)
-  const asked = { afterName: 'cursor', size: pageSize, isBackward: false }
-  const readAfter = (after: string | undefined) =>
-    read(ownerOf(ctx.db), () => listTickets(filter, orderBy, { ...asked, after }, ctx))
+  const asked = { orderBy, afterName: 'cursor', size: pageSize, isBackward: false }
+  const readAfter = (after: PageRequest['after']) =>
+    read(ownerOf(ctx.db), () => listTickets(filter, { ...asked, after }, ctx))
   const toLines = (page: ListPage<LookupTicket>, isFirst: boolean) =>
     format === 'csv'
       ? toCsv(page.rows.map(listedTicketBody.of), isFirst, isFirst && bom)

@@ -18,20 +18,13 @@ import { type Positioned, toCursor } from './search.ts'
 
 const orders = z.enum(listOrders)
 
-type List<Row, Filter> = (
-  filter: Filter,
-  orderBy: ListOrder | null | undefined,
-  page: PageRequest,
-  ctx: Context,
-) => Promise<ListPage<Row>>
-
 /** Defines the root field of a list, which is read in either direction, with the types of its pages, filters and
  *  orders. Refuses: INVALID, for `first` with `last`. */
 function defineList<Row extends object, Filter>(
   name: 'Ticket' | 'Payment',
   node: ObjectRef<Types, Row>,
   filterType: z.ZodType<Filter, object>,
-  list: List<Row, Filter>,
+  list: (filter: Filter, page: PageRequest, ctx: Context) => Promise<ListPage<Row>>,
   orderBy: z.ZodType<ListOrder | null | undefined>,
   texts: { list: string; page: string },
 ): void {
@@ -65,8 +58,8 @@ function defineList<Row extends object, Filter>(
       const { first, last, filter, orderBy, ...asked } = parse(input, args)
       if (first && last) throw refusal('INVALID', 'last goes without first.', ['last'])
       const [after, before] = [asked.after || null, asked.before || null]
-      const request = { after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
-      const { rows: nodes, ...found } = await list(filter ?? ({} as Filter), orderBy, request, ctx)
+      const request = { orderBy, after, before, size: first ?? last ?? 50, isBackward: Boolean(last) }
+      const { rows: nodes, ...found } = await list(filter ?? ({} as Filter), request, ctx)
       const page = { ...found, nodes, after: after ?? before }
       await preload([page], info, ctx)
       return page

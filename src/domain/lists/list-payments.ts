@@ -7,7 +7,7 @@ import { areOfOneOrganization, inOrganizationIfNamed, unindexed } from '../../en
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { type Payment, paymentStatus, payments } from '../payment/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage, someOf } from './request.ts'
+import { type PageRequest, type Plan, readPage, someOf } from './request.ts'
 import { hasInvoice, ifGiven, isOneOf, type ListedKind, positionColumns, searchPaths } from './search.ts'
 
 const only = scalars.filtersOf('payments')
@@ -68,12 +68,7 @@ const fewestFirst = ['email', 'invoice', 'rate', 'event'] as const
 /** Lists payments, by the time of their checkouts, newest first by default: those of a channel's checkouts,
  *  or all of an integration's organization. Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of
  *  another list. */
-export function listPayments(
-  filter: PaymentFilter,
-  orderBy: ListOrder | null | undefined,
-  page: PageRequest,
-  ctx: Context,
-): Promise<ListPage<Payment>> {
+export function listPayments(filter: PaymentFilter, page: PageRequest, ctx: Context) {
   requireConfidential(ctx)
   const filters = {
     eventId: filter.eventIds ?? null,
@@ -85,6 +80,6 @@ export function listPayments(
   }
   const ofStatus = filter.status?.every(isEnded) ? 'expired' : 'created'
   const path = fewestFirst.find((path) => filters[searchPaths[path].serves]) ?? ofStatus
-  const plan: Plan = { path, isDescending: orderBy !== 'CREATED_ASC', ...filter.created }
+  const plan: Plan = { path, isDescending: page.orderBy !== 'CREATED_ASC', ...filter.created }
   return readPage(shown, plan, filters, page, ctx)
 }

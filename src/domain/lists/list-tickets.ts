@@ -11,7 +11,7 @@ import { lookupColumns, toVisible } from '../ticket/loaders.ts'
 import { type LookupTicket, saleType, tickets } from '../ticket/table.ts'
 import { lookupStatuses } from '../ticket/views.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
-import { type ListOrder, type ListPage, type PageRequest, type Plan, readPage, someOf } from './request.ts'
+import { type PageRequest, type Plan, readPage, someOf } from './request.ts'
 import { type ListedKind, positionColumns, remainingFilter, searchPaths } from './search.ts'
 
 const namePrefix = scalars
@@ -101,7 +101,7 @@ const shown: ListedKind<LookupTicket> = {
 const fewestFirst = ['payment', 'code', 'email', 'referral', 'rate', 'event'] as const
 
 // Chooses the way that finds the fewest tickets, in the order that is asked for.
-function planOf(filter: TicketFilter, orderBy: ListOrder | null | undefined): Plan {
+function planOf(filter: TicketFilter, { orderBy }: PageRequest): Plan {
   const { name, phone, status } = filter
   if (orderBy && (name || phone))
     throw refusal('INVALID', 'orderBy must be absent with name or phone: they are the order then.', [
@@ -125,13 +125,8 @@ const valuesOf = (filter: TicketFilter) =>
  *  `name` or `phone` if they are given, else by creation, newest first.
  *  Refuses: FORBIDDEN for a publishable key, INVALID for a cursor of another order, and for an order with `name`
  *  or `phone`. */
-export async function listTickets(
-  filter: TicketFilter,
-  orderBy: ListOrder | null | undefined,
-  page: PageRequest,
-  ctx: Context,
-): Promise<ListPage<LookupTicket>> {
+export async function listTickets(filter: TicketFilter, page: PageRequest, ctx: Context) {
   requireConfidential(ctx)
-  const found = await readPage(shown, planOf(filter, orderBy), valuesOf(filter), page, ctx)
+  const found = await readPage(shown, planOf(filter, page), valuesOf(filter), page, ctx)
   return { ...found, rows: found.rows.flatMap((row) => toVisible(row, ctx.loaders.own.reach) ?? []) }
 }

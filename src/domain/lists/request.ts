@@ -29,6 +29,7 @@ export const someOf = <Value extends z.ZodType>(value: Value) =>
 
 /** Page that is asked for: the first rows after a cursor, or the last ones before one. */
 export type PageRequest = {
+  orderBy?: ListOrder | null | undefined
   after?: string | null | undefined
   before?: string | null | undefined
   /** Name of the argument that holds `after`, for refusals. */

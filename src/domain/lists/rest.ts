@@ -6,7 +6,7 @@ import { answerOf } from '../../engine/rest/body.ts'
 import { linkTo, type Route, route } from '../../engine/rest/route.ts'
 import { inQuery } from '../../engine/rest/snake-case.ts'
 import type { Context, Needs } from '../caller/context.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { listedTicketBody } from '../ticket/body.ts'
 import { type ExportFormat, exportTickets } from './export-tickets.ts'
@@ -79,8 +79,8 @@ async function sendPage(request: FastifyRequest<{ Querystring: ListQuery }>, rep
   const { query, ctx } = request
   if (query.cursor !== undefined) refuseIn(query, ['before'], 'goes without cursor.')
   const { orderBy, cursor, before, limit = 50, ...filter } = query
-  const asked = { after: cursor, afterName: 'cursor', before, size: limit, isBackward: before !== undefined }
-  const found = await listTickets(filter, orderBy, asked, ctx)
+  const asked = { orderBy, after: cursor, afterName: 'cursor', before, size: limit }
+  const found = await listTickets(filter, { ...asked, isBackward: before !== undefined }, ctx)
   const link = linksOf(request, found)
   if (link) reply.header('link', link)
   return reply.send({ success: true as const, data: found.rows.map(listedTicketBody.of) })

@@ -4,7 +4,7 @@ import { encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import { isStorableDate } from '../../engine/base/input-types.ts'
 import type { Rows } from '../../engine/data/json-rows.ts'
-import { distinctValues, inOrganizationIfNamed, runNamed } from '../../engine/data/query.ts'
+import { distinctValues, inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { isOfNextReached } from '../caller/change-grant.ts'
 import { isInMode, isOwn } from '../caller/sold.ts'
@@ -100,12 +100,11 @@ export type SearchPath = { sortKey: SortKey; parts: SQL; where: SQL; serves?: st
 
 const isInListOf = (sortKey: SortKey) => sql`${listPart(sortKey, tickets)} = ${listPart(sortKey, ofPart)}`
 const isOfChannel = sql`${organizationId} = ${ofPart.organizationId} and ${channelId} = ${ofPart.channelId}`
-const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, parts = allParts) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts,
-  where: sql`${isOfChannel} and ${condition}`,
-})
+const byTime = <const Filter extends string>(serves: Filter, parts: SQL, where: SQL) => {
+  return { sortKey: 'created' as const, serves, parts, where }
+}
+const inOrderOf = <const Filter extends string>(serves: Filter, condition: SQL, parts = allParts) =>
+  byTime(serves, parts, sql`${isOfChannel} and ${condition}`)
 
 const isChannel = sql`${text('channelId')} <> ''`
 const valuesOf = (column: PgColumn, condition: SQL, all: SQL, from?: SQL) =>
@@ -135,27 +134,28 @@ const ofKeys = <const Filter extends string>(
   serves: Filter,
   table: typeof ticketRates | typeof events,
   column: PgColumn,
-) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts: partsOf(sql`
+) =>
+  byTime(
+    serves,
+    partsOf(sql`
   select ${table.organizationId}, sold.found, ${table.id} from ${table} cross join lateral (
     select ${text('channelId')} as found where ${isChannel}
     union all select found from ${channelsWith(sql`${column} = ${table.id}`, table.organizationId)} as sold where not ${isChannel}) as sold
   where ${table.id} = any(${texts(serves)})
     and (${isChannel} or ${table.organizationId} = any(${texts('ownOrganizationIds')}))`),
-  where: sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
-})
+    sql`${column} = ${ofPart.key} and ${channelId} = ${ofPart.channelId}`,
+  )
 // Ways to few tickets, in one part.
 const ofFew = <const Filter extends string>(
   serves: Filter,
   condition: SQL,
   parts = sql`select null::text as organization_id`,
 ) => ({
-  sortKey: 'created' as const,
-  serves,
-  parts,
-  where: sql`${condition} and ${isOwn(tickets)} and ${ofSaleType(organizationId, channelId)}`,
+  ...byTime(
+    serves,
+    parts,
+    sql`${condition} and ${isOwn(tickets)} and ${ofSaleType(organizationId, channelId)}`,
+  ),
   isSmall: true as const,
 })
 
@@ -321,7 +321,7 @@ export async function searchPage<Row>(
   const { sortKey, serves = '' }: SearchPath = searchPaths[path]
   const name = `${shown.name}_by_${path}${isDescending ? '_down' : ''}${isFiltered ? '_filtered' : ''}`
   const statement = () => pageStatement(path, shown, { isDescending, isFiltered })
-  const [found] = await runNamed<PageRow>(db, name, statement, {
+  const [found] = await query<PageRow>(name, statement)(db, {
     ...values,
     lowerKey: toSqlKey(sortKey, lower),
     lowerId: lower.positionId,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
-import { isIdentifier } from '../../engine/base/ids.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
+import { identifierPattern } from '../../engine/base/ids.ts'
 import * as scalars from '../../engine/base/input-types.ts'
 import { parse } from '../../engine/base/parse.ts'
 import { builder, NodeRef, queryField } from '../../engine/graphql/builder.ts'
@@ -34,6 +34,8 @@ const { connection: OrganizationConnectionRef } = connectionOf('Organization', O
   toCursor: ({ id }) => encodeCursor(id),
 })
 
+const readCursor = cursorReader(new RegExp(`^(${identifierPattern})$`), String)
+
 queryField('organizations', {
   type: OrganizationConnectionRef,
   needs: { caller: 'any', scope: 'catalogue', shared: true },
@@ -43,7 +45,6 @@ queryField('organizations', {
   args: forwardArgs('Returns organizations after this cursor; from the first if omitted.'),
   resolve(_root, args, ctx) {
     const { organizationIds } = requireCaller(ctx)
-    const readCursor = (cursor: string) => decodeCursor(cursor, (id) => (isIdentifier(id) ? id : null))
     return readForward(args, readCursor, (after, limit) =>
       listOrganizations(ctx.shared, { organizationIds, after: after ?? '', limit }),
     )

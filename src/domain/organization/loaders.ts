@@ -6,7 +6,7 @@ import { anyOf, inOrganization, query } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { type Context, requireCaller } from '../caller/context.ts'
 import { channelOrganizations, channels, integrations } from '../caller/table.ts'
-import { type Organization, organizations } from './table.ts'
+import { organizations } from './table.ts'
 
 /** Loads organizations that a visible row leads to. */
 export const organizationById = loadRow('organization_by_id', organizations)
@@ -39,11 +39,8 @@ const bySlug = query('organization_by_slug', {
 })
 
 /** Finds the organization with a slug among `organizationIds`; of several the first by id. */
-export const findOrganizationBySlug = async (
-  db: Database,
-  organizationIds: string[],
-  slug: string,
-): Promise<Organization | null> => (await bySlug(db, { organizationIds, slug }))[0] ?? null
+export const findOrganizationBySlug = async (db: Database, organizationIds: string[], slug: string) =>
+  (await bySlug(db, { organizationIds, slug }))[0] ?? null
 
 const channelsOfOrganization = query('channels_of_organization', {
   rows: rowsOf(getTableColumns(channels)),

@@ -1,7 +1,7 @@
 import { amount, body, oneOf, optionalText, optionalTime, text, texts, time } from '../../engine/rest/body.ts'
 import { isTest } from '../caller/mode.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { type Payment, paymentStatus } from './table.ts'
 
 // JSON bodies of a payment. Amounts are in major units of its currency.
@@ -31,7 +31,7 @@ const fields = {
 /** Payment that is read back (DECISIONS 119). */
 export const paymentBody = body('Payment', 'Payment for one checkout.', fields)
 
-/** Payment in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data. */
+/** Payment in changes, in the feed and in webhooks (DECISIONS, changes). Contains no personal data. */
 export const paymentChangeBody = body('PaymentState', 'State of a payment right after a change.', {
   payment_id: { ...fields._id, example: 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v' },
   ticket_rate_ids: texts('ticketRateIds', 'Identifiers of the ticket rates of its tickets.', [

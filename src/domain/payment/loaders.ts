@@ -33,13 +33,10 @@ export const findPayment = readByIds<Payment>('any_payment_by_id', {
   query: ownById(payments),
 })
 
+const { id, organizationId, mode } = payments
+
 /** Finds payments of an organization with the rates of their tickets, without what else they have. */
 export const ratesOfPayments = query('rates_of_payments', {
-  rows: fewRowsOf({
-    id: payments.id,
-    organizationId: payments.organizationId,
-    ticketRateId: rateOfPayment,
-    mode: payments.mode,
-  }),
+  rows: fewRowsOf({ id, organizationId, ticketRateId: rateOfPayment, mode }),
   query: ownById(payments),
 })

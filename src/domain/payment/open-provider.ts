@@ -17,7 +17,7 @@ export async function openProvider({ paymentProvider, stripe }: ProviderConfig) 
 }
 
 /** Returns the provider of payments of a mode: the service's for live ones, the sandbox for test ones,
- *  whatever the service is configured with, so that a test never takes money (DECISIONS 10). */
+ *  whatever the service is configured with, so that a test never takes money (DECISIONS, keys). */
 export const providerOf = ({ provider }: { provider: PaymentProvider }, { mode }: { mode: Mode }) =>
   mode === 'test' ? sandboxProvider : provider
 

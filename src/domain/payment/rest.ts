@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { answerOf } from '../../engine/rest/body.ts'
 import { route } from '../../engine/rest/route.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { paymentBody } from './body.ts'
 import { requirePayment } from './loaders.ts'
 

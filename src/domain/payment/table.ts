@@ -60,7 +60,7 @@ export const payments = pgTable(
     pageToken: text('page_token').notNull(),
     redirectUrl: text('redirect_url'),
     errorUrl: text('error_url'),
-    sendResourcers: boolean('send_resourcers').notNull().default(false),
+    sendTickets: boolean('send_tickets').notNull().default(false),
     /** ISO 639-1 code of the language that the checkout named; null if it named none. */
     language: text(),
     /** Means of payment at the box office; null elsewhere. */
@@ -86,7 +86,7 @@ export const payments = pgTable(
     // Target of the foreign key that makes these columns equal in a ticket and its payment.
     unique('payments_shared_with_tickets').on(payment.id, payment.organizationId, payment.channelId),
     // Nothing else that changes is in an index, nor in the predicate of one, so that updates are heap-only:
-    // `holds` and `open_sessions` are the queues of payments.
+    // `expiries` and `open_sessions` are the queues of payments.
     check('payments_not_negative', sql`${payment.totalAmount} >= 0`),
     check(
       'payments_refund_no_more_than_was_paid',
@@ -95,7 +95,8 @@ export const payments = pgTable(
   ],
 )
 
-/** Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS 4, 9). */
+/** Idempotency keys of completed checkouts and of tickets sent again, valid for 24 hours (DECISIONS, checkout;
+ *  DECISIONS, holders). */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

@@ -4,7 +4,7 @@ import { type Payment, payments } from './table.ts'
 type Status = Payment['status']
 
 /** Allowed transitions of a payment. A late charge makes it `paid` if there are places left, and `refunded`
- *  if there are none or it was cancelled. A late failure undoes nothing (DECISIONS 5). */
+ *  if there are none or it was cancelled. A late failure undoes nothing (DECISIONS, states). */
 const paymentTransitions: Record<Status, readonly Status[]> = {
   pending: ['processing', 'paid', 'failed', 'expired', 'cancelled'],
   processing: ['paid', 'failed', 'expired'],

@@ -3,13 +3,12 @@ import { anyOf, inOrganization, ofOrganization, query } from '../../engine/data/
 import type { Database } from '../../engine/database/database.ts'
 import { transaction } from '../../engine/database/transaction.ts'
 import { channelOrganizations, integrations } from '../caller/table.ts'
-import { changes, droppedChanges, droppedSequences } from '../change/table.ts'
+import { changes, droppedChanges, droppedSequences, webhookDeliveries, webhooks } from '../change/table.ts'
 import { checkIns } from '../check-in/table.ts'
 import { idsFrom } from '../contract/ids.ts'
 import { payments, providerEvents } from '../payment/table.ts'
+import { stock } from '../stock/table.ts'
 import { tickets } from '../ticket/table.ts'
-import { stock } from '../ticket-rate/table.ts'
-import { webhookDeliveries, webhooks } from '../webhook/table.ts'
 import type { RetentionConfig } from './settings.ts'
 
 // Rows of tables that only grow, deleted by age: a batch of one organization at a time, the oldest first. Rows that

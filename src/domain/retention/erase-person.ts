@@ -2,8 +2,9 @@ import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { groupBy } from '../../engine/base/group-by.ts'
 import { instruments } from '../../engine/base/instruments.ts'
 import { hasKey } from '../../engine/data/query.ts'
-import type { Database } from '../../engine/database/database.ts'
+import { type Database, runSql } from '../../engine/database/database.ts'
 import { transaction } from '../../engine/database/transaction.ts'
+import { recordChanges } from '../change/record-changes.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { removeMails } from '../delivery/mail-folder.ts'
 import { events } from '../event/table.ts'
@@ -11,7 +12,6 @@ import { lockPayments } from '../payment/lock-payment.ts'
 import { isAnonymized } from '../ticket/anonymized.ts'
 import { ticketChange } from '../ticket/body.ts'
 import { type Ticket, tickets } from '../ticket/table.ts'
-import { recordChanges } from '../webhook/record-changes.ts'
 import { anonymizeTickets, clearRecipients } from './anonymize-tickets.ts'
 import {
   findDeliveriesTo,
@@ -49,12 +49,8 @@ async function refuseAhead(db: Database, pages: AsyncIterable<Ticket[]> | Ticket
   }
   if (ahead.length === 0) return
   const listed = `${ahead.slice(0, maxListed).join(', ')}${ahead.length > maxListed ? ', …' : ''}`
-  throw refusal(
-    'ILLEGAL_TRANSITION',
-    `Nothing is erased: ${ahead.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`,
-    undefined,
-    { from: 'activated', to: 'anonymized' },
-  )
+  const message = `Nothing is erased: ${ahead.length} tickets are for events that have not ended (${listed}). Without a name and an address they still admit by their code, but can't be sent again. Cancel them first, or use --force.`
+  throw refusal('ILLEGAL_TRANSITION', message, undefined, { from: 'activated', to: 'anonymized' })
 }
 
 /** Anonymizes tickets of an organization, and tells their clients by `ticket.updated`, so that they forget
@@ -115,7 +111,7 @@ async function eraseReferrals(db: Database, spellings: Iterable<string>): Promis
 
 // The planner's statistics hold samples of names and addresses. A role that owns no table only gets a warning.
 async function renewStatistics(db: Database): Promise<void> {
-  for (const table of ['tickets', 'deliveries']) await db.execute(sql.raw(`analyze ${table}`))
+  for (const table of ['tickets', 'deliveries']) await runSql(db, `analyze ${table}`)
 }
 
 /** Erases one ticket's attendee. Refuses: NOT_FOUND, ILLEGAL_TRANSITION if its event is ahead, unless forced

@@ -1,7 +1,7 @@
 import { and, eq, inArray, or, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Database } from '../../engine/database/database.ts'
-import { toSnakeCase } from '../../engine/rest/snake-case.ts'
+import { rowInSnakeCase } from '../../engine/rest/snake-case.ts'
 import { changes } from '../change/table.ts'
 import { checkIns, redemptions } from '../check-in/table.ts'
 import { deliveries } from '../delivery/table.ts'
@@ -19,10 +19,8 @@ const left = new Set([
   ...['requestHash', 'idempotencyKey', 'searchName', 'ended'],
 ])
 
-const toBody = (row: Row): Row =>
-  Object.fromEntries(
-    Object.entries(row).flatMap(([name, value]) => (left.has(name) ? [] : [[toSnakeCase(name), value]])),
-  )
+const toBody = (row: Row) =>
+  rowInSnakeCase(Object.fromEntries(Object.entries(row).filter(([name]) => !left.has(name))))
 
 const kinds = [
   ...(['tickets', 'payments', 'charges', 'refunds', 'invoices', 'deliveries'] as const),
@@ -68,7 +66,7 @@ export async function exportPerson(db: Database, email: string) {
   const found = new Map(kinds.map((kind) => [kind, new Map<string, Row>()]))
   const add = (kind: Kind, rows: Row[]) => {
     for (const row of rows)
-      found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.nonce}`}`, toBody(row))
+      found.get(kind)?.set(`${row.id ?? `${row.integrationId} ${row.idempotencyKey}`}`, toBody(row))
   }
   for await (const page of findTicketsOfPerson(db, email)) {
     const rows = await findOf(db, page)

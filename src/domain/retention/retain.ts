@@ -92,12 +92,11 @@ export async function applyRetention(run: Run): Promise<void> {
   for (const { organizationId } of due) {
     if (stopping.aborted) return
     const isTheirs = eq(retentionTurns.organizationId, organizationId)
-    const claimed = await db
+    const [turn] = await db
       .update(retentionTurns)
       .set({ dueAt: inSeconds(turnSeconds) })
       .where(and(isTheirs, isDue))
       .returning()
-    const [turn] = claimed
     // Another process was first.
     if (!turn) continue
     const note = (set: PgUpdateSetSource<typeof retentionTurns>) =>

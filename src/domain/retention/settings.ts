@@ -16,7 +16,7 @@ export const retentionSettings = {
   RETAIN_PROVIDER_EVENT_DAYS: keptFor(3650, 90),
   /** Months for which the feed has its changes. */
   RETAIN_CHANGE_MONTHS: keptFor(600, 12),
-  /** Months for which scans at the door are kept, and their nonces known. */
+  /** Months for which scans at the door are kept, and their keys known. */
   RETAIN_CHECK_IN_MONTHS: keptFor(600, 24),
   /** Days after which a mail that was written to a folder is deleted. */
   RETAIN_MAIL_DAYS: keptFor(3650, 30),

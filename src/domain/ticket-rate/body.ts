@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import type { Event } from '../event/table.ts'
-import { isAvailable, leftOf, shownFee, soldOf, visiblePrices } from './sale-rules.ts'
+import { leftOf, soldOf } from '../stock/left.ts'
+import { isAvailable, shownFee, visiblePrices } from './sale-rules.ts'
 import {
   type Price,
   type Question,
@@ -102,7 +103,7 @@ const availability = body('Availability', 'Number of places sold and left.', {
     'Number of places left after sales and holds; null if unlimited.',
     80,
   ),
-  capacity: field.field(
+  capacity: field.of(
     ({ capacity }: TicketRate, { withCapacity, isPublic }: Beside) =>
       withCapacity && !isPublic ? capacity : undefined,
     z
@@ -156,7 +157,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     '`limited` if the rate has a capacity, see `availability`; else `unlimited`.',
     'limited',
   ),
-  prices: field.field(
+  prices: field.of(
     (rate: TicketRate, { prices, now }: Beside) => visiblePrices(rate, prices, now).map(priceBody.of),
     z
       .array(priceBody.schema)
@@ -165,7 +166,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
       ),
     [priceBody.example],
   ),
-  supplements: field.field(
+  supplements: field.of(
     (_rate: TicketRate, { supplements }: Beside) => supplements.map(supplementBody.of),
     z.array(supplementBody.schema).describe('Extras that can be bought with a ticket.'),
     [supplementBody.example],
@@ -182,7 +183,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
     'Maximum number of tickets per checkout; never more than 50, which null means.',
     10,
   ),
-  questions: field.field(
+  questions: field.of(
     (_rate: TicketRate, { questions }: Beside) => questions.map(questionBody.of),
     z.array(questionBody.schema).describe('Questions that the buyer answers for each ticket.'),
     [questionBody.example],
@@ -197,7 +198,7 @@ export const ticketRateBody = body('TicketRate', 'Kind of ticket of an event, wi
 
 export type TicketRateBody = z.output<typeof ticketRateBody.schema>
 
-/** Ticket rate in changes, in the feed and in webhooks (DECISIONS 7). */
+/** Ticket rate in changes, in the feed and in webhooks (DECISIONS, changes). */
 export const rateChangeBody = body('RateReference', 'Ticket rate of a change.', {
   ticket_rate_id: field.text('id', 'Ticket rate identifier.', exampleIds.ticketRateId),
   event_id: field.text('eventId', 'Identifier of the event.', exampleIds.eventId),

@@ -1,24 +1,15 @@
 import { and, asc, getTableColumns, not, type SQL, sql } from 'drizzle-orm'
 import { groupBy } from '../../engine/base/group-by.ts'
 import { type Batch, loadById, loadMany, loadRow } from '../../engine/data/batch-loader.ts'
-import { organizationsBy, remembered } from '../../engine/data/by-organization.ts'
+import { organizationsBy } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, type Rows, rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, type Find, inOrganizationIfNamed, type Select } from '../../engine/data/query.ts'
-import {
-  isStockOf,
-  leftColumns,
-  type Price,
-  prices,
-  questions,
-  stock,
-  supplements,
-  type TicketRate,
-  ticketRates,
-} from './table.ts'
+import { counterColumns, isStockOf, stock } from '../stock/table.ts'
+import { type Price, prices, questions, supplements, type TicketRate, ticketRates } from './table.ts'
 
 /** Columns of a rate with its stock counters. */
-export const rateColumns = { ...getTableColumns(ticketRates), ...leftColumns }
-const priceRows = fewRowsOf({ ...getTableColumns(prices), ...leftColumns })
+export const rateColumns = { ...getTableColumns(ticketRates), ...counterColumns }
+const priceRows = fewRowsOf({ ...getTableColumns(prices), ...counterColumns })
 const rateIdOf = ({ ticketRateId }: { ticketRateId: string }) => ticketRateId
 
 /** Groups rows by the rate that they are listed under. */
@@ -81,24 +72,19 @@ export const priceById = loadById<Price>('shared', {
   name: 'price_by_id',
   rows: priceRows,
   query: (select, keys) => countedPrices(select).where(and(isOfNamed, anyOf(prices.id, keys))),
-  organizationOf: remembered(
-    organizationsBy(
-      'organization_of_price',
-      () => sql`select ${prices.id} as key, ${ticketRates.organizationId} as id from ${prices}
-        join ${ticketRates} on ${ticketRates.id} = ${prices.ticketRateId} where ${anyOf(prices.id, 'keys')}`,
-    ),
+  organizationOf: organizationsBy(
+    'organization_of_price',
+    () => sql`select ${prices.id} as key, ${ticketRates.organizationId} as id from ${prices}
+      join ${ticketRates} on ${ticketRates.id} = ${prices.ticketRateId} where ${anyOf(prices.id, 'keys')}`,
   ),
 })
 
 export const supplementById = loadRow('supplement_by_id', supplements)
 export const questionById = loadRow('question_by_id', questions)
 
-/** Reads the organization of a rate. Null if there is no such rate. */
-export const readOrganizationOfRate = organizationsBy(
+/** Finds the organization of a rate. Null if there is no such rate. */
+export const organizationOfRate = organizationsBy(
   'organization_of_ticket_rate',
   () => sql`select ${ticketRates.id} as key, ${ticketRates.organizationId} as id from ${ticketRates}
     where ${anyOf(ticketRates.id, 'keys')}`,
 )
-
-/** Finds the organization of a rate, and remembers it. Null if there is no such rate. */
-export const organizationOfRate = remembered(readOrganizationOfRate)

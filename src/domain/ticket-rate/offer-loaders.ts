@@ -13,6 +13,7 @@ import type { Database } from '../../engine/database/database.ts'
 import type { Loaders } from '../../engine/request/loaders.ts'
 import { isInMode } from '../caller/sold.ts'
 import { events } from '../event/table.ts'
+import { type Counters, counterColumns, stock } from '../stock/table.ts'
 import {
   byRate,
   listed,
@@ -22,40 +23,37 @@ import {
   supplementsByTicketRateId,
 } from './loaders.ts'
 import {
-  type Left,
   type ListedPrice,
   type ListedRate,
-  leftColumns,
   type Price,
   prices,
   type Question,
   questions,
   type Supplement,
-  stock,
   supplements,
   type TicketRate,
   ticketRates,
 } from './table.ts'
 
 /** Query for the counters of rates and prices, whose identifiers differ, in the mode of the caller. */
-const stockById: NamedFind<Left & { id: string }> = {
+const stockById: NamedFind<Counters & { id: string }> = {
   name: 'stock_by_id',
-  rows: rowsOf({ id: stock.id, ...leftColumns }),
+  rows: rowsOf({ id: stock.id, ...counterColumns }),
   query: (select, keys) =>
     select
       .from(stock)
       .where(and(inOrganizationIfNamed(stock.organizationId), anyOf(stock.id, keys), isInMode(stock.mode))),
 }
 
-const joinPrice = rowJoiner<ListedPrice, Left>(getTableColumns(prices), leftColumns)
-const joinRate = rowJoiner<ListedRate, Left>(getTableColumns(ticketRates), leftColumns)
+const joinPrice = rowJoiner<ListedPrice, Counters>(getTableColumns(prices), counterColumns)
+const joinRate = rowJoiner<ListedRate, Counters>(getTableColumns(ticketRates), counterColumns)
 
 /** Joins prices with their counters. Leaves out those that have none. */
-function withStock(prices: ListedPrice[], stockOf: Map<string, Left>): Price[] {
+function withStock(prices: ListedPrice[], stockOf: Map<string, Counters>): Price[] {
   const counted: Price[] = []
   for (const price of prices) {
-    const left = stockOf.get(price.id)
-    if (left) counted.push(joinPrice(price, left))
+    const counters = stockOf.get(price.id)
+    if (counters) counted.push(joinPrice(price, counters))
   }
   return counted
 }
@@ -139,12 +137,12 @@ export function ticketRatesByEventId({ shared }: Readers, loaders: Loaders): Loa
     return offers.map((offer) => {
       const rates: TicketRate[] = []
       for (const { rate, prices, supplements, questions } of offer?.rates ?? []) {
-        const left = stockOf.get(rate.id)
-        if (!left) continue
+        const counters = stockOf.get(rate.id)
+        if (!counters) continue
         ofPrices.prime(rate.id, withStock(prices, stockOf))
         ofSupplements.prime(rate.id, supplements)
         ofQuestions.prime(rate.id, questions)
-        rates.push(joinRate(rate, left))
+        rates.push(joinRate(rate, counters))
       }
       return rates
     })

@@ -11,11 +11,13 @@ import {
 } from '../../engine/graphql/builder.ts'
 import type { LoaderDefinition } from '../../engine/request/loaders.ts'
 import { type Context, isPublic, loadNamed } from '../caller/context.ts'
+import { leftOf, soldOf } from '../stock/left.ts'
+import type { Counters } from '../stock/table.ts'
 import { priceById, pricesByTicketRateId, questionById, supplementById, ticketRateById } from './loaders.ts'
-import { currentPrice, feeOf, leftOf, soldOf, totalAmountOf } from './sale-rules.ts'
-import type { Left, Price, Question, QuestionOption, Supplement, TicketRate } from './table.ts'
+import { currentPrice, feeOf, totalAmountOf } from './sale-rules.ts'
+import type { Price, Question, QuestionOption, Supplement, TicketRate } from './table.ts'
 
-export const AvailabilityRef = builder.objectRef<Left>('Availability').implement({
+export const AvailabilityRef = builder.objectRef<Counters>('Availability').implement({
   description: 'Number of places sold and left.',
   fields: (t) => ({
     sold: t.int({

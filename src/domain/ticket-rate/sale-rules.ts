@@ -2,37 +2,21 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Problem } from '../../engine/base/errors.ts'
 import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.ts'
+import { hourMs } from '../../engine/base/timers.ts'
 import { type Code, problem } from '../contract/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
-import {
-  isStockOf,
-  type Left,
-  maxWarrantyHours,
-  type Price,
-  prices,
-  type StockKind,
-  stock,
-  type TicketRate,
-  ticketRates,
-} from './table.ts'
+import { isUsedUp, left } from '../stock/left.ts'
+import { isStockOf, type StockKind, stock } from '../stock/table.ts'
+import { maxWarrantyHours, type Price, prices, type TicketRate, ticketRates } from './table.ts'
 
-/** Places left after sales and holds; null if unlimited. */
-export const leftOf = ({ capacity, soldBefore, sold, held }: Left): number | null =>
-  capacity === null ? null : capacity - soldBefore - sold - held
-
-/** Places sold, here and elsewhere before the import. */
-export const soldOf = ({ soldBefore, sold }: Pick<Left, 'soldBefore' | 'sold'>): number => soldBefore + sold
-
-const isUsedUp = (stock: Left) => leftOf(stock) === 0
-
-/** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS 3). */
+/** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS, listing events). */
 export const isBuyable = (price: Price, now: Date): boolean =>
   !price.removed &&
   (price.validUntil === null || price.validUntil.getTime() > now.getTime()) &&
   !isUsedUp(price)
 
 /** Finds the price at which a rate is sold: the first of `prices`, in order of position, that can be bought.
- *  Null if there is none (DECISIONS 3). */
+ *  Null if there is none (DECISIONS, listing events). */
 export const currentPrice = (prices: readonly Price[], now: Date): Price | null =>
   prices.find((price) => isBuyable(price, now)) ?? null
 
@@ -49,7 +33,7 @@ export const totalAmountOf = (price: Price): number => price.amount + feeOf(pric
 export const shownFee = ({ feeType, feeQuantity, currency }: Fee): number =>
   feeType === 'fixed' ? toMajor(feeQuantity, currency) : feeQuantity
 
-/** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS 3). */
+/** Selects the prices to show to a client: all, or only the current one (`show_all_prices`, DECISIONS, listing events). */
 export function visiblePrices(rate: Pick<TicketRate, 'showAllPrices'>, prices: readonly Price[], now: Date) {
   if (rate.showAllPrices) return [...prices]
   const current = currentPrice(prices, now)
@@ -66,7 +50,8 @@ const path = ['ticketRateId']
 type Dates = Pick<Event, 'startDate' | 'endDate'>
 
 /** Finds why nobody can buy a rate now, whatever is left of it: it is closed, its event has started, or it is not on sale
- *  yet. `untilEnd` where the organization itself sells or gives away, until the event ends (DECISIONS 3, 4 and 9). */
+ *  yet. `untilEnd` where the organization itself sells or gives away, until the event ends (DECISIONS, listing events;
+ *  DECISIONS, sales at the door and invitations). */
 export function whyClosed(rate: TicketRate, { startDate, endDate }: Dates, now: Date, untilEnd = false) {
   if (rate.complete || rate.removed) return problem('RATE_CLOSED', 'The ticket rate is closed.', path)
   if (!untilEnd && startDate <= now)
@@ -97,7 +82,7 @@ export function whyUnpriced(prices: readonly Price[], now: Date): Problem | null
 export const warrantyEnd = (
   { startDate }: Pick<Event, 'startDate'>,
   { warrantyHours }: Pick<TicketRate, 'warrantyHours'>,
-) => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * 3_600_000)
+) => new Date(startDate.getTime() - Math.min(warrantyHours, maxWarrantyHours) * hourMs)
 
 /** Whether a rate can be bought, or why not. */
 export const rateStatuses = {
@@ -118,7 +103,7 @@ const statusOf: Partial<Record<Code, RateStatus>> = {
   SALE_ENDED: 'ENDED',
 }
 
-/** Tells whether a buyer can buy a rate now, or why not (DECISIONS 3). */
+/** Tells whether a buyer can buy a rate now, or why not (DECISIONS, listing events). */
 export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Price[], now: Date): RateStatus {
   const soldOut = isUsedUp(rate) ? availabilityProblem(0, 'ticket rate', path) : null
   const problem = whyClosed(rate, event, now) ?? whyUnpriced(prices, now) ?? soldOut
@@ -129,7 +114,7 @@ export function rateStatus(rate: TicketRate, event: Dates, prices: readonly Pric
 export const isAvailable = (...sale: Parameters<typeof rateStatus>): boolean =>
   rateStatus(...sale) === 'ON_SALE'
 
-const isLeft = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} is distinct from 0`
+const isLeft = sql`${left} is distinct from 0`
 
 /** Condition that `rateStatus` is `ON_SALE` for a rate of an event, in the mode of the statement. With `exists` it reads the
  *  rates of each event that it is asked about, whatever the planner expects; with `in` its subqueries are not

@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import {
   boolean,
   check,
@@ -6,69 +6,20 @@ import {
   integer,
   jsonb,
   numeric,
-  type PgColumn,
   pgEnum,
   pgTable,
-  primaryKey,
   text,
   unique,
 } from 'drizzle-orm/pg-core'
 import { minorUnits, percentage, timestampMs } from '../../engine/database/columns.ts'
-import type { Mode } from '../caller/mode.ts'
-import { isInMode } from '../caller/sold.ts'
-import { modeColumn } from '../caller/table.ts'
 import { events } from '../event/table.ts'
 import { organizationId } from '../organization/table.ts'
-
-export const stockKind = pgEnum('stock_kind', ['rate', 'price', 'discount'])
-
-/** Stock counters of a ticket rate, a price or a discount, in each mode. Separate from the catalogue rows, so that
- *  sales never write to rows that the listing of events reads. */
-export const stock = pgTable(
-  'stock',
-  {
-    organizationId: text('organization_id').notNull(),
-    kind: stockKind().notNull(),
-    /** Identifier of the rate, price or discount. */
-    id: text().notNull(),
-    mode: modeColumn(),
-    /** Total number of places; null if unlimited. */
-    capacity: integer(),
-    /** Sold elsewhere before the import: these places have no tickets here. */
-    soldBefore: integer('sold_before').notNull().default(0),
-    sold: integer().notNull().default(0),
-    held: integer().notNull().default(0),
-  },
-  (stock) => [
-    primaryKey({ columns: [stock.id, stock.mode, stock.kind, stock.organizationId] }),
-    check(
-      'stock_never_negative',
-      sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
-    ),
-    check(
-      'stock_never_oversold',
-      sql`${stock.capacity} is null or ${stock.soldBefore} + ${stock.sold} + ${stock.held} <= ${stock.capacity}`,
-    ),
-  ],
-)
-
-export type StockKind = (typeof stockKind.enumValues)[number]
-
-/** Condition that counters are those of a row, in the mode of the statement. */
-export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
-  sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
-
-/** Name of a rate in a mode, for queues and announcements. */
-export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
-
-const { organizationId: _organization, kind: _kind, id: _id, mode: _mode, ...left } = getTableColumns(stock)
-/** Stock counters, to be read along with a rate or a price. */
-export const leftColumns = left
+import type { Counters } from '../stock/table.ts'
 
 /** Types of a rate: with a capacity, and without. */
 export const rateTypes = ['limited', 'unlimited'] as const
 
-/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS 4). */
+/** Maximum number of tickets per checkout, even if the rate allows more (DECISIONS, checkout). */
 export const maxTickets = 50
 
 /** Maximum of `warrantyHours`, ten years. Older rows may have more. */
@@ -193,13 +144,11 @@ export const questions = pgTable(
   ],
 )
 
-export type Stock = typeof stock.$inferSelect
-export type Left = Omit<Stock, 'organizationId' | 'kind' | 'id' | 'mode'>
 /** A rate and a price as in the catalogue, without stock counters. */
 export type ListedRate = typeof ticketRates.$inferSelect
 export type ListedPrice = typeof prices.$inferSelect
 /** A rate and a price with their stock counters. */
-export type TicketRate = ListedRate & Left
-export type Price = ListedPrice & Left
+export type TicketRate = ListedRate & Counters
+export type Price = ListedPrice & Counters
 export type Supplement = typeof supplements.$inferSelect
 export type Question = typeof questions.$inferSelect

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { refuseIf } from '../../engine/base/errors.ts'
 import { byId } from '../../engine/base/group-by.ts'
 import { identifier } from '../../engine/base/input-types.ts'
+import { readByKeys } from '../../engine/data/by-organization.ts'
 import { fewRowsOf } from '../../engine/data/json-rows.ts'
 import { PullStream } from '../../engine/data/pull-stream.ts'
 import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../engine/data/query.ts'
@@ -11,14 +12,15 @@ import { watchTopic } from '../../engine/database/announcements.ts'
 import { type Database, perDatabase } from '../../engine/database/database.ts'
 import { type Context, loadNamed, requireCaller } from '../caller/context.ts'
 import { type Mode, perMode } from '../caller/mode.ts'
-import { readSold } from '../caller/sold.ts'
 import { problem, refusal } from '../contract/problem-codes.ts'
 import { eventById } from '../event/loaders.ts'
 import { events } from '../event/table.ts'
+import { leftOf, soldOf } from '../stock/left.ts'
+import { rateInMode, stock } from '../stock/table.ts'
 import { byRate, countedRates, organizationOfRate, rateColumns, ratePrices } from './loaders.ts'
 import { ticketRatesByEventId } from './offer-loaders.ts'
-import { leftOf, type RateStatus, rateStatus, soldOf } from './sale-rules.ts'
-import { type Price, rateInMode, stock, type TicketRate, ticketRates } from './table.ts'
+import { type RateStatus, rateStatus } from './sale-rules.ts'
+import { type Price, type TicketRate, ticketRates } from './table.ts'
 
 /** A rate as it was read last, with its prices, and when that was by the database's clock. */
 export type WatchedRate = TicketRate & { prices: Price[]; status: RateStatus; readAt: Date }
@@ -47,7 +49,7 @@ const findWatched = queryTogether<[Row, Price]>('watched_rates', [ratesOfKeys, r
 // Rates that are read together share a statement, whoever may see them: compare `organizationId`. Those of a server that is
 // away fail no others.
 const readRate = perMode((mode) =>
-  readSold<WatchedRate>(async (db, values) => {
+  readByKeys<WatchedRate>(async (db, values) => {
     const [rates, prices] = await findWatched(db, { mode, ...values })
     const pricesOf = byRate(prices)
     const watched = rates.map(({ startDate, endDate, now, ...rate }) => {

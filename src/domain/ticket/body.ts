@@ -3,13 +3,17 @@ import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
 import { isTest } from '../caller/mode.ts'
 import { changeOf, type NewChange } from '../change/table.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { minimumAge } from '../event/minimum-age.ts'
 import { type LookupTicket, saleType, type Ticket } from './table.ts'
 import * as views from './views.ts'
 
 // JSON bodies of a ticket (INTERFACE, Ticket): in the lookup, in lists, and in changes. Amounts are in major units of
 // its currency.
+
+const channelId = 'chn_01jd8r6t7c4e6g8j1m3p5r7t9v'
+const code = 'K7M2PQ9RXW3DT4HBN'
+const paidAt = '2026-11-22T18:04:11.000Z'
 
 const price = field.amount('priceAmount', 'Price without fees, supplements and warranty, in major units.', 20)
 
@@ -49,21 +53,9 @@ const supplement = body(
 /** Fields of a ticket in the lookup; other bodies take theirs from here. */
 export const lookupFields = {
   _id: field.text('id', 'Ticket identifier.', exampleIds.ticketId),
-  activation_date: field.optionalTime(
-    'activatedAt',
-    'Time of payment; null unless paid.',
-    '2026-11-22T18:04:11.000Z',
-  ),
-  channel_id: field.text(
-    'channelId',
-    'Identifier of the channel that sold the ticket.',
-    'chn_01jd8r6t7c4e6g8j1m3p5r7t9v',
-  ),
-  code: field.text(
-    'qrCode',
-    'Code that is scanned at the door: 1 to 64 visible ASCII characters.',
-    'K7M2PQ9RXW3DT4HBN',
-  ),
+  activation_date: field.optionalTime('activatedAt', 'Time of payment; null unless paid.', paidAt),
+  channel_id: field.text('channelId', 'Identifier of the channel that sold the ticket.', channelId),
+  code: field.text('qrCode', 'Code that is scanned at the door: 1 to 64 visible ASCII characters.', code),
   discount_quantity_subtract: field.amount(
     'discountAmount',
     'Amount that a discount took off the price, in major units.',
@@ -151,10 +143,10 @@ export const listedTicketBody = body('ListedTicket', 'Ticket as lists show it.',
   rate_name: field.optionalText('rateName', whileGranted('Name of the ticket rate'), 'Entrance'),
   rate_slug: field.optionalText('rateSlug', whileGranted('Slug of the ticket rate'), 'entrance'),
   created_at: field.time('createdAt', 'Time of the checkout.', '2026-11-22T18:03:40.000Z'),
-  updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', '2026-11-22T18:04:11.000Z'),
+  updated_at: field.time('updatedAt', 'Time of the last change of the ticket.', paidAt),
 })
 
-/** Ticket in changes, in the feed and in webhooks (DECISIONS 7). Contains no personal data and no code. */
+/** Ticket in changes, in the feed and in webhooks (DECISIONS, changes). Contains no personal data and no code. */
 export const ticketChangeBody = body('TicketState', 'State of a ticket right after a change.', {
   ticket_id: lookupFields._id,
   payment_id: lookupFields.payment_id,

@@ -3,6 +3,7 @@ import type { Reach } from '../../engine/base/caller.ts'
 import { byId } from '../../engine/base/group-by.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import { loadMany, type Readers } from '../../engine/data/batch-loader.ts'
+import { readByKeys } from '../../engine/data/by-organization.ts'
 import { fewRowsOf, rowsOf } from '../../engine/data/json-rows.ts'
 import { Loader } from '../../engine/data/loader.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '../../engine/data/query.ts'
 import type { Database } from '../../engine/database/database.ts'
 import { createContextWith, keysByKeyId } from '../caller/prefetch.ts'
-import { readSold, soldBatch } from '../caller/sold.ts'
+import { organizationOfSold, soldBatch } from '../caller/sold.ts'
 import { ageText, events } from '../event/table.ts'
 import { prices, ticketRates } from '../ticket-rate/table.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from './table.ts'
@@ -45,7 +46,10 @@ const ticketsById: Find<LookupTicket> = {
 const findTickets = query('ticket_by_id', ticketsById)
 
 // Coalesces the lookups of all callers, so it is unscoped.
-const readTicket = readSold<LookupTicket>(async (db, values) => byId(await findTickets(db, values)))
+const readTicket = readByKeys<LookupTicket>(
+  async (db, values) => byId(await findTickets(db, values)),
+  organizationOfSold,
+)
 
 /** Finds a ticket without checking the caller's reach: pass the result through `toVisible`. */
 export const findTicket = async (db: Database, id: string): Promise<LookupTicket | null> =>

@@ -6,14 +6,10 @@ import type { Connection } from '../../engine/database/database.ts'
 import type { Context } from '../caller/context.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { ticketById } from './loaders.ts'
-import { type LookupTicket, retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
+import { retiredDocuments, type Ticket, ticketColumns, tickets } from './table.ts'
 
-/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS 2). */
-export async function requireTicket(
-  id: string,
-  { loaders }: Context,
-  path = ['ticketId'],
-): Promise<LookupTicket> {
+/** Loads a ticket of the caller. Refuses: NOT_FOUND, also for somebody else's ticket (DECISIONS, access). */
+export async function requireTicket(id: string, { loaders }: Context, path = ['ticketId']) {
   const ticket = await loaders.load(ticketById, id)
   if (!ticket) throw refusal('NOT_FOUND', 'There is no such ticket.', path)
   return ticket

@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { answerOf } from '../../engine/rest/body.ts'
 import { route } from '../../engine/rest/route.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { ticketBody } from './body.ts'
 import { createLookupContext } from './loaders.ts'
 import { requireTicket } from './require-ticket.ts'
 
-/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS 2). */
+/** GET /integrations/tickets/{ticketId} (INTERFACE, ticket lookup; DECISIONS, access). */
 export const lookupRoute = route({
   method: 'GET',
   url: '/integrations/tickets/:ticketId',

@@ -233,10 +233,5 @@ export const retiredDocuments = pgTable(
 export type Ticket = Omit<typeof tickets.$inferSelect, 'ended' | 'soldOn' | 'peakAttendance'>
 
 /** Ticket with what the REST lookup shows of rate, event and price: null if not set, or not for the caller to see. */
-export type LookupTicket = Ticket & {
-  rateName: string | null
-  rateSlug: string | null
-  eventAge: string | null
-  priceIncludes: string | null
-  priceAdditionalInfo: string | null
-}
+export type LookupTicket = Ticket &
+  Record<'rateName' | 'rateSlug' | 'eventAge' | 'priceIncludes' | 'priceAdditionalInfo', string | null>

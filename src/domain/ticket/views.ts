@@ -2,7 +2,7 @@ import { feeOf } from '../ticket-rate/sale-rules.ts'
 import type { Price } from '../ticket-rate/table.ts'
 import type { Ticket } from './table.ts'
 
-// Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS 5).
+// Derived fields of a ticket, for both surfaces. Amounts in minor units (DECISIONS, states).
 
 /** Ticket statuses of the REST lookup: `pending` until payment. */
 export const lookupStatuses = ['pending', 'activated', 'cancelled', 'expired'] as const

@@ -26,11 +26,10 @@ export const stockRules = {
     where (tickets.status = 'held') <> (payments.status in ('pending', 'processing'))`,
   'an unpaid payment is not queued to expire when its hold ends': `
     select payments.id from ${withPayment('tickets')}
-    where payments.status in ('pending', 'processing') and not exists (select from holds
-      where ${belong('holds', 'payments')}
-        and holds.price_id = tickets.price_id and holds.expires_at <= payments.expires_at)`,
-  'held and sold exceed the capacity': `
-    select id from stock where sold_before + sold + held > capacity`,
+    where payments.status in ('pending', 'processing') and not exists (select from expiries
+      where ${belong('expiries', 'payments')}
+        and expiries.price_id = tickets.price_id and expiries.expires_at <= payments.expires_at)`,
+  'held and sold exceed the capacity': `select id from stock where sold_before + sold + held > capacity`,
   'the uses of a discount exceed its quantity': `
     select stock.id from stock join (
       select organization_id, mode, discount_id as id, count(*) as uses
@@ -130,8 +129,7 @@ export const invariants = {
       where changes.mode <> tickets.mode
     union all select invoices.id from ${withPayment('invoices')}
       where (payments.mode = 'test') <> (kind in ('test_invoice', 'test_corrective'))`,
-  'a ticket was entered more often than it admits': `
-    select id from tickets where entered > admits`,
+  'a ticket was entered more often than it admits': `select id from tickets where entered > admits`,
   'the way of selling contradicts the channel or the payment': `
     select tickets.id from ${withPayment('tickets')}
     where (sale_type = 'online') <> (payments.channel_id <> payments.organization_id)
@@ -149,7 +147,7 @@ export const invariants = {
     ) as counted group by organization_id, ticket_id, supplement_id having sum(items) <> 0`,
   'requested tickets are not to be sent': `
     select tickets.id from ${withPayment('tickets')}
-    where send_resourcers and tickets.status = 'active' and tickets.email <> '${anonymized}'
+    where send_tickets and tickets.status = 'active' and tickets.email <> '${anonymized}'
       and not exists (select from deliveries where ${belong('deliveries', 'payments')} and medium = 'email'
         and (recipient = email or occasion = 'public') and deliveries.status in ('sent', 'pending', 'dead'))
       -- An address that was corrected after payment gets nothing by itself.

@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm'
 import { errorCode } from '../../engine/base/errors.ts'
 import { instruments } from '../../engine/base/instruments.ts'
 import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
@@ -23,7 +22,7 @@ export const readQuietly = <Result>(
 ): Promise<Result> =>
   db.transaction(
     async (tx) => {
-      await tx.execute(sql.raw(`set local statement_timeout = ${Math.round(timeoutMs)}`))
+      await runSql(tx, `set local statement_timeout = ${Math.round(timeoutMs)}`)
       return read(tx)
     },
     { accessMode: 'read only' },

@@ -1,15 +1,21 @@
 import { and, desc, eq, getTableColumns, getTableName, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { type PgUpdateSetSource, unionAll } from 'drizzle-orm/pg-core'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { isIdentifier } from '../../engine/base/ids.ts'
 import type { Readers } from '../../engine/data/batch-loader.ts'
 import { Loader } from '../../engine/data/loader.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
-import { type Change, changes } from '../change/table.ts'
+import {
+  type Change,
+  changes,
+  type Webhook,
+  type WebhookDelivery,
+  webhookDeliveries,
+  webhooks,
+} from '../change/table.ts'
 import { refusal } from '../contract/problem-codes.ts'
-import { type Webhook, type WebhookDelivery, webhookDeliveries, webhooks } from './table.ts'
 
 /** Condition that matches the caller's webhooks of its mode, without deleted ones. Refuses: UNAUTHENTICATED. */
 export function isOwnWebhook(ctx: Context): SQL | undefined {
@@ -84,9 +90,8 @@ const selectDeliveries = (db: Connection, condition: SQL | undefined, limit = 1,
 /** Opaque cursor of a delivery in its list. */
 export const toCursor = ({ change }: DeliveryWithChange): string => encodeCursor(change.id)
 
-/** Returns the change id that a cursor encodes. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string): string =>
-  decodeCursor(cursor, (id) => (/^chg_\w{26}$/.test(id) ? id : null))
+/** Returns the change id that a cursor encodes. */
+export const readCursor = cursorReader(/^(chg_\w{26})$/, String)
 
 /** A page of deliveries to a webhook. `after` is the identifier of a change. */
 export type DeliveryPage = {

@@ -13,6 +13,7 @@ import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine
 import { mutation, oneObject } from '../../engine/graphql/mutation-result.ts'
 import { ModeRef } from '../caller/roots-graphql.ts'
 import { ChangeRef, ChangeTypeRef } from '../change/graphql.ts'
+import { deliveryStatuses, disabledReasons, type Webhook } from '../change/table.ts'
 import {
   type DeliveryPage,
   type DeliveryWithChange,
@@ -32,7 +33,6 @@ import {
   updateWebhook,
   type WebhookWithSecret,
 } from './manage-webhook.ts'
-import { deliveryStatuses, disabledReasons, type Webhook } from './table.ts'
 import {
   deliveryInput,
   rotationInput,
@@ -174,9 +174,7 @@ const WebhookDeliveryRef = builder.objectRef<DeliveryWithChange>('WebhookDeliver
     status: t.expose('status', { type: WebhookDeliveryStatusRef, description: 'Current status.' }),
     attempts: t.exposeInt('attempts', { description: 'Number of attempts so far.' }),
     nextAttemptAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description: 'Time of the next attempt, if the webhook is enabled; null once no attempt is left.',
+      ...nullableTime('Time of the next attempt, if the webhook is enabled; null once no attempt is left.'),
       resolve: ({ status, dueAt }) => (status === 'pending' ? dueAt : null),
     }),
     lastStatus: t.exposeInt(

@@ -1,41 +1,24 @@
-import { createHmac, randomBytes } from 'node:crypto'
 import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { z } from 'zod'
-import { findEverywhere, mustClaimByOrganization, readMerged } from '../../engine/data/by-organization.ts'
+import { findEverywhere, readMerged } from '../../engine/data/by-organization.ts'
 import { inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import { inSeconds, nowMs } from '../../engine/database/clock.ts'
-import { type Connection, type Database, runSql } from '../../engine/database/database.ts'
+import type { Connection, Database } from '../../engine/database/database.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
 import { checkReplay, hashRequest, nameInMode } from '../caller/idempotency.ts'
 import { channels, integrations } from '../caller/table.ts'
+import { type Webhook, webhookDeliveries, webhooks } from '../change/table.ts'
 import { newId } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { isOwnWebhook, lockingRow, updateOwnWebhook } from './find-webhooks.ts'
+import { newWebhookSecret } from './secret.ts'
 import { webhooksWithPending } from './send/claim-deliveries.ts'
-import { type Webhook, webhookDeliveries, webhooks } from './table.ts'
 import {
   readWebhookUrl,
   type rotationInput,
   type webhookInput,
   type webhookUpdateInput,
 } from './webhook-input.ts'
-
-const prefix = 'whsec_'
-
-// Generates a secret: 256 random bits in the format of Standard Webhooks.
-const newWebhookSecret = (): string => `${prefix}${randomBytes(32).toString('base64')}`
-
-/** Signs a message with each live secret: the value of `webhook-signature` (Standard Webhooks). */
-export const signMessage = (secrets: string[], { id, timestamp, body }: Message): string =>
-  secrets
-    .map((secret) => {
-      const key = Buffer.from(secret.slice(prefix.length), 'base64')
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-    })
-    .join(' ')
-
-/** Signed parts of a message. The timestamp is the time of the attempt, in Unix seconds. */
-type Message = { id: string; timestamp: number; body: string }
 
 const maxWebhooks = 10
 
@@ -73,7 +56,7 @@ function makeSecret(
 
 /** Registers a webhook for the caller's changes: for a channel those of its payments and tickets and of the
  *  rates of organizations that granted it, for an integration all of its organization. Refuses: INVALID,
- *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS 7). */
+ *  ADDRESS_NOT_ALLOWED, TOO_MANY_WEBHOOKS, IDEMPOTENCY_KEY_REUSED (DECISIONS, changes). */
 export function registerWebhook(input: z.output<typeof webhookInput>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const row = {
@@ -155,11 +138,7 @@ const updateAndResume = (id: string, values: Parameters<typeof updateOwnWebhook>
   lockingRow(id, ctx, async (tx) => {
     const begun = { ...values, failingSince: null, pausedUntil: null, resumesUntil: null }
     const webhook = await updateOwnWebhook(tx, id, begun, ctx)
-    const left = await takeStep(ctx.db, tx, makeDue, {
-      webhookId: webhook.id,
-      until: farthest,
-      limit: fewAtOnce,
-    })
+    const left = await takeStep(ctx.db, tx, makeDue, { webhookId: id, until: farthest, limit: fewAtOnce })
     if (left) await updateOwnWebhook(tx, id, { resumesUntil: new Date(left) }, ctx)
     return webhook
   })
@@ -211,22 +190,23 @@ export async function disableWebhook(id: string, ctx: Context): Promise<Webhook>
 export const deleteWebhook = (id: string, ctx: Context): Promise<{ id: string }> =>
   lockingRow(id, ctx, async (tx) => {
     const nothing = { secret: '', previousSecret: null, previousSecretUntil: null, resumesUntil: null }
-    const webhook = await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
-    await takeStep(ctx.db, tx, drop, { webhookId: webhook.id, limit: fewAtOnce })
-    return { id: webhook.id }
+    await updateOwnWebhook(tx, id, { status: 'deleted', ...nothing }, ctx)
+    await takeStep(ctx.db, tx, drop, { webhookId: id, limit: fewAtOnce })
+    return { id }
   })
 
 /** Drops pending deliveries of deleted webhooks: a sale that saw a webhook may commit after its deletion. */
 export async function dropOfDeleted(db: Database): Promise<void> {
   const find = (waited: SQL) => sql`select distinct waited.id from ${waited} as waited
     where (select ${webhooks.status} = 'deleted' from ${webhooks} where ${webhooks.id} = waited.id)`
-  const found = mustClaimByOrganization(db)
-    ? await findEverywhere<{ id: string }>(db, organizationId, (isAsked) =>
-        find(
-          sql`(select ${webhookId} as id from ${webhookDeliveries} where ${isAsked} and ${status} = 'pending')`,
-        ),
-      )
-    : await runSql<{ id: string }>(db, find(webhooksWithPending(sql`true`)))
+  const pending = (isAsked: SQL) =>
+    sql`(select ${webhookId} as id from ${webhookDeliveries} where ${isAsked} and ${status} = 'pending')`
+  const found = await findEverywhere<{ id: string }>(
+    db,
+    organizationId,
+    (isAsked) => find(pending(isAsked)),
+    () => find(webhooksWithPending(sql`true`)),
+  )
   for (const { id } of found) while (await takeStep(db, db, drop, { webhookId: id, limit: manyAtOnce }));
 }
 

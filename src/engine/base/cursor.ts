@@ -3,14 +3,13 @@ import { refusal } from './errors.ts'
 /** Opaque cursor of a position in a list. */
 export const encodeCursor = (position: string): string => Buffer.from(position).toString('base64url')
 
-/** Reads the position that a cursor encodes, of the argument with this name. `read` returns null for a text that is no
- *  position. Refuses: INVALID, for such a text. */
-export function decodeCursor<Position>(
-  cursor: string,
-  read: (position: string) => Position | null,
-  name = 'after',
-): Position {
-  const position = read(Buffer.from(cursor, 'base64url').toString())
-  if (position === null) throw refusal('INVALID', `${name} must be a cursor of this list.`, [name])
-  return position
-}
+/** Creates a reader of a list's cursors: `read` makes a position of what the groups of `shape` match, or null if that is none.
+ *  The reader is told the name of the argument. Refuses: INVALID, for a text that is no such cursor. */
+export const cursorReader =
+  <Position>(shape: RegExp, read: (...groups: string[]) => Position | null) =>
+  (cursor: string, name = 'after'): Position => {
+    const found = shape.exec(Buffer.from(cursor, 'base64url').toString())
+    const position = found && read(...found.slice(1))
+    if (position === null) throw refusal('INVALID', `${name} must be a cursor of this list.`, [name])
+    return position
+  }

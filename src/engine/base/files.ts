@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from './errors.ts'
+import { service } from './service.ts'
 
 /** Files of whoever runs a command. */
 export type Files = {
@@ -51,7 +52,7 @@ export async function makeOwnFolder(folder: string, setting: string, isOwn: (nam
   const isRefused = !isTaken || (await chmod(folder, 0o700).catch(() => true))
   if (isRefused && (mode & 0o022) !== 0)
     throw new Error(
-      `Others may write in the folder ${folder}: set ${setting} to one of this user alone, such as ${join(folder, 'boxoffice')}.`,
+      `Others may write in the folder ${folder}: set ${setting} to one of this user alone, such as ${join(folder, service.name)}.`,
     )
 }
 

@@ -131,7 +131,7 @@ const anyLanguage = z
 /** Language tag (BCP 47), reduced to its language: `pt-BR` to `pt`. */
 export const language = anyLanguage.refine(hasTwoLetters, languageError)
 
-/** The same for a person. A language without a code of two letters counts as absent, such as `fil-PH` (DECISIONS 9). */
+/** The same for a person. A language without a code of two letters counts as absent, such as `fil-PH` (DECISIONS 95). */
 export const personLanguage = anyLanguage.transform((code) => (hasTwoLetters(code) ? code : undefined))
 
 /** Code that people type. Its case does not matter. */
@@ -196,7 +196,7 @@ const inRfc3339 = (given: string) =>
     return `${year}-${month}-${day}T${hour}:${minute}:${second ?? '00'}.${fraction ?? '0'}${zone}`
   })
 
-/** Timestamp in ISO 8601, in UTC if it has no zone, as REST takes it. A plain date means midnight UTC (DECISIONS 3). */
+/** Timestamp in ISO 8601, in UTC if it has no zone, as REST takes it. A plain date means midnight UTC (DECISIONS, times). */
 export const isoTime = z
   .preprocess(
     (given: string) => (typeof given === 'string' ? inRfc3339(given) : given),

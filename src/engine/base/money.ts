@@ -28,7 +28,7 @@ export const isoDecimals: ReadonlyMap<string, number> = new Map(
  *  only a provider could send, counts as one with 2. */
 export const decimalsOf = (currency: string): number => isoDecimals.get(currency) ?? 2
 
-/** Converts minor to major units, as in JSON: 1050 is 10.5 in EUR and 1050 in JPY (DECISIONS 1). */
+/** Converts minor to major units, as in JSON: 1050 is 10.5 in EUR and 1050 in JPY (DECISIONS, amounts). */
 export const toMajor = (minor: number, currency: string): number => minor / 10 ** decimalsOf(currency)
 
 /** Amount of a currency, as a decimal number in major units. */
@@ -109,7 +109,7 @@ export function compareTotal(minor: number, major: number, currency: string): nu
 const perMillion = 1_000_000
 
 /** Computes a percentage of an amount in minor units, rounded half up once to a multiple of `step`, in integers
- *  (DECISIONS 1). */
+ *  (DECISIONS, amounts). */
 export function percentageOf(minor: number, percentage: number, step = 1): number {
   const rate = Math.round(percentage * 10_000)
   const unit = perMillion * step

@@ -29,13 +29,11 @@ function hintTo(key: string, names: string[]): string {
 
 function problemsOf(issue: Issue): Problem[] {
   const path = issue.path.map((key) => (typeof key === 'number' ? key : String(key)))
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) =>
-      problem('UNKNOWN_FIELD', `There is no such field.${hintTo(key, namesIn(issue.message))}`, [
-        ...path,
-        key,
-      ]),
-    )
+  if (issue.code === 'unrecognized_keys') {
+    const names = namesIn(issue.message)
+    const messageOf = (key: string) => `There is no such field.${hintTo(key, names)}`
+    return issue.keys.map((key) => problem('UNKNOWN_FIELD', messageOf(key), [...path, key]))
+  }
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return [problem('REQUIRED', 'This field is required.', path)]
   const custom: Partial<Problem> = issue.code === 'custom' ? (issue.params ?? {}) : {}
@@ -62,17 +60,12 @@ export function parse<T extends z.ZodType>(type: T, input: unknown): z.output<T>
   return parsed.data
 }
 
-/** Makes a command of the command line: its arguments are parsed first, where a Refusal is a usage error; the function
- *  that this returns then does the work, with what the command line gives it. `type` may depend on which are given. */
-export const command =
-  <Type extends z.ZodType, Given extends unknown[], Output>(
-    type: Type | ((input: object) => Type),
-    run: (input: z.output<Type>, ...given: Given) => Promise<Output>,
-  ) =>
-  (input: object): ((...given: Given) => Promise<Output>) => {
-    const parsed = parse(typeof type === 'function' ? type(input) : type, input)
-    return (...given) => run(parsed, ...given)
-  }
+/** Command of the command line, by the types of its arguments: of several, the one whose first field is given counts, else
+ *  the last. The function does the work, with what the command line gives it besides. */
+export const command = <Type extends z.ZodObject, Given extends unknown[], Output>(
+  types: Type | Type[],
+  run: (input: z.output<Type>, ...given: Given) => Promise<Output>,
+) => ({ types: [types].flat() as Type[], run })
 
 /** Returns the value of a parser; undefined if it throws. */
 export function tryParse<Value>(parser: () => Value): Value | undefined {

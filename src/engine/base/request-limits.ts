@@ -1,7 +1,7 @@
 /** Limits of a request, for both surfaces. A request within them is answered or refused in less than a tenth
- *  of a second, so that it does not hold up others; they are checked before any input is coerced (DECISIONS
- *  10). Real requests stay far below: an order of 50 pieces that fills the body has some 6,000 values, 8
- *  levels deep. */
+ *  of a second, so that it does not hold up others; they are checked before any input is coerced (DECISIONS,
+ *  limits). Real requests stay far below: an order of 50 pieces that fills the body has some 6,000 values, 8 levels
+ *  deep. */
 export const requestLimits = {
   /** Bytes of the body. */
   maxBodyBytes: 256 * 1024,

@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
+/** An hour in milliseconds. */
+export const hourMs = 3_600_000
+
 /** Repeats work until it is stopped, waiting `pauseMs` before each run, or `firstMs` before the first. Errors go to
  *  `onError` and do not end it. The returned function aborts the signal, and resolves once the current run has
  *  finished. */
@@ -26,13 +29,9 @@ export function repeat(
 
 /** Waits for work, but not longer than some milliseconds. The result is then what `late` returns, or what it throws, and
  *  the work goes on. */
-export async function withTimeout<Result, Late>(
-  milliseconds: number,
-  work: Promise<Result>,
-  late: () => Late,
-): Promise<Result | Late> {
+export async function withTimeout<Result, Late>(ms: number, work: Promise<Result>, late: () => Late) {
   const done = new AbortController()
-  const end = pause(milliseconds, undefined, { signal: done.signal }).then(late)
+  const end = pause(ms, undefined, { signal: done.signal }).then(late)
   try {
     return await Promise.race([work, end])
   } finally {

@@ -2,21 +2,14 @@ import { busy } from './errors.ts'
 
 // Turns of owners: each waits for what one turn of every other takes, however much those have.
 
-function setBehind<Owner>(owners: Map<string, Owner>, name: string, owner: Owner): void {
-  owners.delete(name)
-  owners.set(name, owner)
-}
-
 /** Takes from the first owner that has something to give, and sets that owner behind the others. `take` returns null if
  *  an owner has nothing. */
-export function takeTurn<Owner, Taken>(
-  owners: Map<string, Owner>,
-  take: (owner: Owner) => Taken | null,
-): Taken | null {
+export function takeTurn<Owner, Taken>(owners: Map<string, Owner>, take: (owner: Owner) => Taken | null) {
   for (const [name, owner] of owners) {
     const taken = take(owner)
     if (taken === null) continue
-    setBehind(owners, name, owner)
+    owners.delete(name)
+    owners.set(name, owner)
     return taken
   }
   return null
@@ -94,7 +87,8 @@ export class Turns<Piece> {
       if (got === null) return null
       const [piece] = owner.waiting.splice(0, 1) as [Piece]
       this.size--
-      setBehind(this.#owners, name, owner)
+      this.#owners.delete(name)
+      this.#owners.set(name, owner)
       return { name, piece, got }
     }
     return null

@@ -32,8 +32,8 @@ export const wholeNumber = (min: number, max: number) =>
 
 export const commaSeparated = z.string().transform((list) =>
   list
-    .split(',')
-    .map((item) => item.trim())
+    .trim()
+    .split(/\s*,\s*/)
     .filter(Boolean),
 )
 

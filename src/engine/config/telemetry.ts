@@ -23,13 +23,9 @@ export const tracingSettings = {
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
   OTEL_TRACES_SAMPLER: z
     .enum([
-      'always_on',
-      'always_off',
-      'traceidratio',
-      'parentbased_always_on',
-      'parentbased_always_off',
-      'parentbased_traceidratio',
-    ])
+      ...['always_on', 'always_off', 'traceidratio'],
+      ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
+    ] as const)
     .optional(),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()

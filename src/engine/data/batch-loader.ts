@@ -1,17 +1,17 @@
 import DataLoader from 'dataloader'
 import { getTableColumns } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
-import { LRUCache } from 'lru-cache'
 import type { Reach } from '../base/caller.ts'
 import { isFast } from '../base/fast.ts'
 import { groupBy } from '../base/group-by.ts'
 import { isIdentifier } from '../base/ids.ts'
 import { inSpan } from '../base/instruments.ts'
-import { type Database, isOutage, perDatabase } from '../database/database.ts'
+import { service } from '../base/service.ts'
+import { type Database, isOutage } from '../database/database.ts'
 import { byOrganization, canFindByKeyAlone, type OrganizationOf } from './by-organization.ts'
 import { type Rows, rowsOf } from './json-rows.ts'
 import { Loader } from './loader.ts'
-import { anyOf, type Find, queryTogether, runNamed, withKeysParam } from './query.ts'
+import { anyOf, type Find, query, queryTogether, withKeysParam } from './query.ts'
 import type { Revisions } from './versioned-loader.ts'
 
 /** A query by keys, and a name that is unique in the service. */
@@ -19,7 +19,7 @@ export type NamedFind<Row> = Find<Row> & { name: string }
 
 type Lookup = { find: NamedFind<unknown>; keys: string[] }
 
-/** Database access of one request's loaders, which share statements; `coalesceReads` joins reads of all requests. */
+/** Database access of one request's loaders, which share statements; `joinReads` joins reads of all requests. */
 export type Reader = {
   db: Database
   reach: Reach
@@ -37,34 +37,22 @@ export type Readers = { readonly own: Reader; readonly shared: Reader }
 
 const keysParam = (index: number) => `keys_${index}`
 
-type Joined = ReturnType<typeof queryTogether<unknown[]>>
-
-// Limit per database: a client could request thousands of different combinations. Those that were used last are kept.
-const maxJoinedStatements = 100
-const joinedOf = perDatabase(() => new LRUCache<string, Joined>({ max: maxJoinedStatements }))
-
-// Each kind has its own keys; the reach is shared.
-function joined(db: Database, lookups: readonly Lookup[]): Joined {
-  const name = lookups.map(({ find }) => find.name).join('_and_')
-  const known = joinedOf(db).get(name)
-  if (known) return known
-  const finds = lookups.map(({ find }, index) => withKeysParam(keysParam(index), find))
-  const run = queryTogether(name, finds)
-  joinedOf(db).set(name, run)
-  return run
-}
-
 // If the combined statement fails, each lookup is retried alone, so that one failure does not spread to the
 // others. If the database is unavailable, nothing is retried: that would multiply the load.
 // Slow form: findSeparately(), by which a page takes 1.1 to 1.2 times as long (docs/performance.md).
 async function findEach(db: Database, reach: Reach, lookups: readonly Lookup[]) {
   const findAlone = ({ find, keys }: Lookup) =>
-    runNamed(db, find.name, find, { ...reach, keys }).catch((error: Error) => error)
+    query(find.name, find)(db, { ...reach, keys }).catch((error: Error) => error)
   const findSeparately = () => Promise.all(lookups.map(findAlone))
   if (lookups.length === 1 || !isFast('joined-reads')) return findSeparately()
   // Sorted, so that the same kinds always make the same statement.
   const sorted = [...lookups].sort((one, other) => (one.find.name < other.find.name ? -1 : 1))
-  const run = joined(db, sorted)
+  const name = sorted.map(({ find }) => find.name).join('_and_')
+  // Each kind has its own keys; the reach is shared.
+  const run = queryTogether(
+    name,
+    sorted.map(({ find }, index) => withKeysParam(keysParam(index), find)),
+  )
   try {
     const values = Object.fromEntries(sorted.map(({ keys }, index) => [keysParam(index), keys]))
     const found = await run(db, { ...reach, ...values })
@@ -81,7 +69,8 @@ export function createReader(db: Database, reach: Reach, rememberedEvents: numbe
   function openLookups(organizationId: string | undefined) {
     const values = { ...reach, organizationId }
     const lookups = new DataLoader<Lookup, unknown[]>(
-      (batch) => inSpan('load', { 'boxoffice.batch.size': batch.length }, () => findEach(db, values, batch)),
+      (batch) =>
+        inSpan('load', { [`${service.name}.batch.size`]: batch.length }, () => findEach(db, values, batch)),
       { cache: false },
     )
     lookupsOf.set(organizationId, lookups)

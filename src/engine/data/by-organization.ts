@@ -8,9 +8,9 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { byId, groupBy } from '../base/group-by.ts'
-import { type Connection, type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
+import { type Database, isDistributed, perDatabase, runSql } from '../database/database.ts'
 import { isOfOtherServer } from '../database/pool/failures.ts'
-import { coalesceReads } from './coalesce.ts'
+import { joinReads } from './join-reads.ts'
 import { livingOrganizations } from './living-organizations.ts'
 import { type Find, query } from './query.ts'
 
@@ -20,17 +20,17 @@ export type OrganizationOf = (db: Database, key: string) => Promise<string | nul
 // Organizations that are asked at once, so that connections are left for others.
 const fewAtOnce = () => pLimit(4)
 
-// Organizations whose reads are coalesced.
-const maxCoalesced = 1_000
+// Organizations whose reads are joined.
+const maxJoined = 1_000
 
-/** Coalesces reads of an organization's rows as `coalesceReads` does, those of each organization by themselves: they wait
+/** Joins reads of an organization's rows as `joinReads` does, those of each organization by themselves: they wait
  *  for no other's, and fail with no other's. */
 export function readByOrganization<Row>(
   read: (db: Database, values: { organizationId: string; keys: string[] }) => Promise<Map<string, Row>>,
 ): (db: Database, organizationId: string, key: string) => Promise<Row | null> {
-  const readsOf = new LRUCache<string, ReturnType<typeof coalesceReads<Row>>>({
-    max: maxCoalesced,
-    memoMethod: (organizationId) => coalesceReads((db, keys) => read(db, { organizationId, keys })),
+  const readsOf = new LRUCache<string, ReturnType<typeof joinReads<Row>>>({
+    max: maxJoined,
+    memoMethod: (organizationId) => joinReads((db, keys) => read(db, { organizationId, keys })),
   })
   return (db, organizationId, key) => readsOf.memo(organizationId)(db, key)
 }
@@ -41,39 +41,33 @@ export function readByIds<Row extends { id: string }>(name: string, asked: Find<
   return readByOrganization(async (db, values) => byId(await find(db, values)))
 }
 
-/** Creates a coalesced read of organizations by keys of rows that every server has. `text` selects `key` and `id` for the parameter
- *  `keys`. Checks no permissions. */
-export function organizationsBy(name: string, text: () => SQL): OrganizationOf {
-  const find = query<{ key: string; id: string }>(name, text)
-  return coalesceReads<string>(async (db, keys) => {
-    const found = await find(db, { keys })
-    return new Map(found.map(({ key, id }) => [key, id]))
-  })
-}
-
 // Organizations of rows of one kind that a process remembers: a row never moves to another.
 const maxRemembered = 20_000
 
-/** Remembers what a read of organizations found. */
-export function remembered(read: OrganizationOf): OrganizationOf {
-  const organizations = perDatabase(
-    (db) =>
-      new LRUCache<string, string>({
-        max: maxRemembered,
-        fetchMethod: async (key) => (await read(db, key)) ?? undefined,
-      }),
-  )
-  return async (db, key) => (await organizations(db).fetch(key)) ?? null
+/** Creates a read of organizations by keys of rows that every server has, joined and remembered, and the same without the
+ *  memory (`anew`). `text` selects `key` and `id` for the parameter `keys`. Checks no permissions. */
+export function organizationsBy(name: string, text: () => SQL): OrganizationOf & { anew: OrganizationOf } {
+  const find = query<{ key: string; id: string }>(name, text)
+  const anew = joinReads<string>(async (db, keys) => {
+    const found = await find(db, { keys })
+    return new Map(found.map(({ key, id }) => [key, id]))
+  })
+  const organizations = perDatabase((db) => {
+    const fetchMethod = async (key: string) => (await anew(db, key)) ?? undefined
+    return new LRUCache<string, string>({ max: maxRemembered, fetchMethod })
+  })
+  const remembered: OrganizationOf = async (db, key) => (await organizations(db).fetch(key)) ?? null
+  return Object.assign(remembered, { anew })
 }
 
-/** Coalesces reads of rows by keys that name no organization: in one statement for all, or on a distributed
+/** Joins reads of rows by keys that name no organization: in one statement for all, or on a distributed
  *  database in one for each organization. `read` runs it with its values: the keys, and the organization if it is
  *  about one. */
 export function readByKeys<Row>(
   read: (db: Database, values: { keys: string[]; organizationId?: string }) => Promise<Map<string, Row>>,
   organizationOf: OrganizationOf,
 ): (db: Database, key: string) => Promise<Row | null> {
-  const readAll = coalesceReads<Row>((db, keys) => read(db, { keys }))
+  const readAll = joinReads<Row>((db, keys) => read(db, { keys }))
   const readOwn = readByOrganization<Row>(read)
   return async (db, key) => {
     if (!isDistributed(db)) return readAll(db, key)
@@ -109,8 +103,15 @@ export async function readMerged<Found>(
 }
 
 /** Finds what waits for a job in tables that are distributed, of all organizations, by a query that `write` writes with a condition
- *  on the column of the organization. On a distributed database a server that is away hides its own rows and no others. */
-export async function findEverywhere<Row>(db: Database, column: PgColumn, write: (isAsked: SQL) => SQL) {
+ *  on the column of the organization, or on one server by `walk`, which may go from one to the next. On a distributed database
+ *  a server that is away hides its own rows and no others. */
+export async function findEverywhere<Row>(
+  db: Database,
+  column: PgColumn,
+  write: (isAsked: SQL) => SQL,
+  walk = () => write(sql`true`),
+): Promise<Row[]> {
+  if (!isDistributed(db)) return runSql<Row>(db, walk())
   const living = livingOrganizations(db)
   const find = () => runSql<Row>(db, write(living.areOn(column)))
   try {
@@ -125,17 +126,12 @@ export async function findEverywhere<Row>(db: Database, column: PgColumn, write:
 /** Reports whether an organization's row is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
 
-/** Reports whether no statement can count a share over the organizations that it claims rows of. */
-export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
-
 /** Reports whether a subquery of distributed rows may refer to a row outside of it. */
 export const canCorrelate = (db: Database): boolean => !isDistributed(db)
 
 /** Reports whether triggers run. Where they don't, an import does what those of revisions do. */
 export const hasTriggers = (db: Database): boolean => !isDistributed(db)
 
-/** Lets a transaction write rows that every server has a copy of after it has read those of organizations. */
-export async function writeSequentially(db: Database, tx: Connection): Promise<void> {
-  if (isDistributed(db))
-    await tx.execute(sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`)
-}
+/** Expression that lets the transaction which selects it write rows that every server has a copy of, after it has read those
+ *  of organizations. */
+export const writesSequentially = sql`set_config('citus.multi_shard_modify_mode', 'sequential', true)`

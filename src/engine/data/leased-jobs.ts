@@ -4,7 +4,7 @@ import { groupBy } from '../base/group-by.ts'
 import { inSeconds, nowMs } from '../database/clock.ts'
 import { timestampMs } from '../database/columns.ts'
 import type { Database } from '../database/database.ts'
-import { findEverywhere, mustClaimByOrganization } from './by-organization.ts'
+import { findEverywhere } from './by-organization.ts'
 
 /** Columns that make a table a job queue. A row is a job while its status is `pending`. */
 export const dueColumns = () => ({
@@ -28,33 +28,29 @@ type DueTable = PgTable & Record<'organizationId' | 'id' | 'status' | 'dueAt' | 
 
 /** Finds up to `limit` rows of any organizations that are due since `dueAt`, longest overdue first: their organization,
  *  and their `id` if that column is named. */
-export async function findDue(
+export const findDue = (
   db: Database,
   table: PgTable & { organizationId: PgColumn },
   dueAt: PgColumn,
   isDue: SQL,
   limit: number,
   id: PgColumn | SQL = sql`''`,
-): Promise<{ id: string; organizationId: string }[]> {
-  const found = await findEverywhere<{ id: string; organizationId: string; since: number }>(
+): Promise<{ id: string; organizationId: string }[]> =>
+  findEverywhere(
     db,
     table.organizationId,
-    (isAsked) => sql`
-      select ${id} as id, ${table.organizationId} as "organizationId", extract(epoch from ${dueAt})::float8 as since
+    (isAsked) => sql`select ${id} as id, ${table.organizationId} as "organizationId"
       from ${table} where ${isAsked} and ${isDue} order by ${dueAt} limit ${limit}`,
   )
-  return found.sort((one, other) => one.since - other.since).slice(0, limit)
-}
 
-/** Claims rows of the organizations of due ones, as many of each as were found, with a statement for each: no
- *  statement locks rows of several. */
-export async function claimByOrganization<Row>(
-  found: { organizationId: string }[],
-  claim: (organizationId: string, limit: number) => PromiseLike<Row[]>,
+/** Claims rows of the organizations of due ones, those of each by themselves: no statement locks rows of several. */
+export async function claimByOrganization<Found extends { organizationId: string }, Row>(
+  found: Found[],
+  claim: (organizationId: string, found: Found[]) => PromiseLike<Row[]>,
 ): Promise<Row[]> {
   const claimed: Row[] = []
   for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId))
-    claimed.push(...(await claim(organizationId, own.length)))
+    claimed.push(...(await claim(organizationId, own)))
   return claimed
 }
 
@@ -80,13 +76,13 @@ function findInTurns(db: Database, table: DueTable, isLess: SQL, limit: number) 
       order by ${dueAt} limit ${limit}) as due`
   // No statement walks over several servers: each reads all that is due there.
   const all = (isAsked: SQL) => rows(isAsked, sql`partition by ${organizationId}, ${isLess}`)
+  const first = (due: SQL) => sql`select "organizationId" from (${due}) as due
+    where turn <= ${limit} order by "isLess", turn, since limit ${limit}`
   return findEverywhere<{ organizationId: string }>(
     db,
     organizationId,
-    (
-      isAsked,
-    ) => sql`select "organizationId" from (${mustClaimByOrganization(db) ? all(isAsked) : walk}) as due
-      where turn <= ${limit} order by "isLess", turn, since limit ${limit}`,
+    (isAsked) => first(all(isAsked)),
+    () => first(walk),
   )
 }
 
@@ -99,12 +95,12 @@ export async function claimDue<Table extends DueTable>(
   table: Table,
   { limit, leaseSeconds, isLess = sql`not true` }: { limit: number; leaseSeconds: number; isLess?: SQL },
 ): Promise<Table['$inferSelect'][]> {
-  return claimByOrganization(await findInTurns(db, table, isLess, limit), (organizationId, limit) => {
+  return claimByOrganization(await findInTurns(db, table, isLess, limit), (organizationId, { length }) => {
     const isOfOrganization = sql`${table.organizationId} = ${organizationId}`
     // An array, so that the subquery runs once.
     const free = sql`array(select ${table.id} from ${table}
       where ${isOfOrganization} and ${table.status} = 'pending' and ${table.dueAt} <= ${nowMs}
-      order by ${isLess}, ${table.dueAt} limit ${limit} for update skip locked)`
+      order by ${isLess}, ${table.dueAt} limit ${length} for update skip locked)`
     return db
       .update(table)
       .set({ attempts: sql`${table.attempts} + 1`, dueAt: inSeconds(leaseSeconds) } as never)

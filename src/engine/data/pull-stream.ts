@@ -108,7 +108,7 @@ export function streamPages<Row>({ readPage, watch, rows = [], isNew = true }: P
 }
 
 /** Makes reads that readers of streams share: those who ask by one key before its read begins get the same one, where
- *  `coalesceReads` joins different keys. `run` says when a read begins. */
+ *  `joinReads` joins different keys. `run` says when a read begins. */
 export function sharedReads<Row>(
   run: (read: () => Promise<Row[]>) => Promise<Row[]>,
 ): (key: string, read: () => Promise<Row[]>) => Promise<Row[]> {

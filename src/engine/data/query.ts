@@ -8,13 +8,7 @@ import {
   type SelectedFields,
 } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
-import {
-  type Connection,
-  type Database,
-  isOfOneServer,
-  perDatabase,
-  resultRows,
-} from '../database/database.ts'
+import { type Connection, isOfOneServer, resultRows } from '../database/database.ts'
 import type { Rows } from './json-rows.ts'
 
 type Values = Record<string, unknown>
@@ -49,10 +43,16 @@ function write(form: Form, text: () => SQL): Query {
   }
 }
 
+// Statements that were used last, by their names, of which their texts are functions: clients choose among thousands
+// (DECISIONS 205).
+const statements = new LRUCache<string, Run<never[]>>({ max: 400 })
+
 // Each form is written once.
 function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
+  const known = statements.get(name)
+  if (known) return known
   const written: Partial<Record<Form, Query>> = {}
-  return async (connection, values) => {
+  const run: Run<never[]> = async (connection, values) => {
     const about = values.organizationId === undefined ? 'all' : 'one'
     const form: Form = isOfOneServer(connection) ? `${about} filtered` : about
     written[form] ??= write(form, text)
@@ -60,10 +60,13 @@ function prepared<Row>(name: string, text: () => SQL): Run<Row[]> {
     const statement = connection._.session.prepareQuery(written[form], undefined, name, false)
     return resultRows(await statement.execute(values))
   }
+  statements.set(name, run)
+  return run
 }
 
 /** Creates a statement under a name that is unique in the service: a query whose rows travel as JSON (see
- *  json-rows.ts), or SQL, whose rows are as the driver parses them. */
+ *  json-rows.ts), or SQL, whose rows are as the driver parses them. One that is put together at run time is kept by its name
+ *  while it is used. */
 export function query<Row>(name: string, asked: Find<Row> | (() => SQL)): Run<Row[]> {
   if (typeof asked === 'function') return prepared(name, asked)
   const run = prepared<JsonRow>(name, () => encode(asked))
@@ -98,19 +101,6 @@ export function queryTogether<All extends unknown[]>(name: string, finds: Finds<
     const [found = {}] = await run(connection, values)
     return finds.map(({ rows }, kind) => rows.read(found, `${kind}.`)) as Found<All>
   }
-}
-
-// Those that were used last, because clients choose among thousands (DECISIONS 205).
-const maxNamed = 300
-const namedOf = perDatabase(() => new LRUCache<string, Run<never[]>>({ max: maxNamed }))
-
-/** Runs a query that is put together at run time, or given as a value. Its statement is kept per database, by its name,
- *  while it is used. */
-export function runNamed<Row>(db: Database, name: string, asked: Find<Row> | (() => SQL), values: Values) {
-  const named = namedOf(db)
-  const run = (named.get(name) as Run<Row[]> | undefined) ?? query<Row>(name, asked)
-  named.set(name, run as Run<never[]>)
-  return run(db, values)
 }
 
 /** Text array parameter whose length the planner can't see. If it could, PostgreSQL would estimate by length,

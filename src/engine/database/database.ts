@@ -86,16 +86,18 @@ const isHandle = (db: Connection): db is Handle => 'whole' in db
 export const wholeOf = <Whole extends Connection>(db: Whole): Whole | Database =>
   isHandle(db) ? db.whole : db
 
-// Owners whose handles are kept; others get new ones.
+// Handles of a database on which owners take turns, by owner. Those that were used last are kept; others get new ones.
+const handlesOf = new WeakMap<Database, LRUCache<string, Handle>>()
 const maxHandles = 10_000
 
-// Databases on which owners take turns, and the clients through which they do.
-const clientsOf = new WeakMap<Database, (owner: string) => object>()
-const handlesOf = perOwner((_: Database) => new LRUCache<string, Handle>({ max: maxHandles }))
-
 /** Lets owners take turns on a database, each through a client of its own. */
-export const takeTurns = (db: Database, clientOf: (owner: string) => object): void =>
-  void clientsOf.set(db, clientOf)
+export function takeTurns(whole: Database, clientOf: (owner: string) => object): void {
+  const handleOf = (owner: string): Handle => {
+    const session = Object.assign(Object.create(whole._.session), { client: clientOf(owner) })
+    return Object.assign(Object.create(whole), { owner, whole, session, _: { ...whole._, session } })
+  }
+  handlesOf.set(whole, new LRUCache({ max: maxHandles, memoMethod: handleOf }))
+}
 
 /** Returns the owner whose turns are taken: see `ownedBy`. */
 export const ownerOf = (db: Database): string => (isHandle(db) ? db.owner : everybody)
@@ -104,15 +106,7 @@ export const ownerOf = (db: Database): string => (isHandle(db) ? db.owner : ever
  *  which every run of a queue works for, or a caller. */
 export function ownedBy(db: Database, owner: string): Database {
   const whole = wholeOf(db)
-  const handles = handlesOf(whole)
-  const known = handles.get(owner)
-  if (known) return known
-  const client = clientsOf.get(whole)?.(owner)
-  const session = client ? Object.assign(Object.create(whole._.session), { client }) : whole._.session
-  const own = { owner, whole, session, _: { ...whole._, session } }
-  const handle: Handle = Object.assign(Object.create(whole), own)
-  handles.set(owner, handle)
-  return handle
+  return handlesOf.get(whole)?.memo(owner) ?? whole
 }
 
 /** Creates one value per database, as `perOwner` does, for whatever owner. Several services in one process therefore share

@@ -1,9 +1,9 @@
 import type postgres from 'postgres'
+import { service } from '../base/service.ts'
 import type { AnnouncementLink, Announcements } from './announcements.ts'
 import type { FindHost } from './pool/find-host.ts'
 import { PoolConnection } from './pool/pool-connection.ts'
 
-const notification = 'boxoffice'
 const firstRetryMs = 50
 const maxRetryMs = 1_000
 const pingMs = 5_000
@@ -38,7 +38,7 @@ export function openNotifyLink(
     const made = new PoolConnection({
       settings: {
         ...settings,
-        connection: { ...settings.connection, application_name: 'boxoffice announcements' },
+        connection: { ...settings.connection, application_name: `${service.name} announcements` },
         // Read by the driver, and missing in its types.
         onnotify: (_name: string, message: string) => announcements.receive(message),
       } as typeof settings,
@@ -46,7 +46,7 @@ export function openNotifyLink(
       onChange,
     })
     connection = made
-    made.execute([`listen ${notification}`], false).then(
+    made.execute([`listen ${service.name}`], false).then(
       () => {
         if (connection !== made) return
         isConnected = true
@@ -78,7 +78,7 @@ export function openNotifyLink(
     send(message) {
       link.open()
       if (isConnected)
-        connection?.execute(['select pg_notify($1, $2)', [notification, message]], false).catch(() => {})
+        connection?.execute(['select pg_notify($1, $2)', [service.name, message]], false).catch(() => {})
     },
     async close() {
       isClosing = true

@@ -1,6 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls'
-import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { DatabaseConfig } from '../config/database.ts'
@@ -13,6 +12,7 @@ import {
   type OpenDatabase,
   planning,
   readiness,
+  runSql,
   takeTurns,
 } from './database.ts'
 import { distribute } from './distribute.ts'
@@ -87,7 +87,7 @@ const driver = {
 }
 
 // Settings of a role apply from its next connection on, so they are set for the current session too.
-const setRoleSettings = sql.raw(`do $$ begin
+const setRoleSettings = `do $$ begin
   ${Object.entries({ ...timeoutsOf(defaultTimeoutMs), ...tcpKeepalive, ...planning })
     .map(
       ([name, value]) =>
@@ -95,12 +95,10 @@ const setRoleSettings = sql.raw(`do $$ begin
   perform set_config('${name}', '${value}', false);`,
     )
     .join('\n  ')}
-end $$`)
+end $$`
 
-const anyTimeoutUnset = sql.raw(
-  Object.keys(timeoutsOf(defaultTimeoutMs))
-    .map((name) => `current_setting('${name}') = '0'`)
-    .join(' or '),
+const isTimeoutUnset = Object.keys(timeoutsOf(defaultTimeoutMs)).map(
+  (name) => `current_setting('${name}') = '0'`,
 )
 
 /** Parses a URL into the driver's settings without connecting. Of several hosts, prefers one that accepts
@@ -198,12 +196,12 @@ export function openPostgres(
     async migrate(onWait) {
       await exclusively((run) => migrate(run, { onWait }))
       // Through the pooler, because the settings belong to the role that the service uses there.
-      if (isPooled) await db.execute(setRoleSettings)
+      if (isPooled) await runSql(db, setRoleSettings)
     },
     dump: () => Promise.reject(new Error('PostgreSQL is backed up with pg_dump.')),
     whyUnready,
     async hasStatementTimeouts() {
-      const [unset] = await db.execute(sql`select 1 where ${anyTimeoutUnset}`).catch(() => [])
+      const [unset] = await runSql(db, `select 1 where ${isTimeoutUnset.join(' or ')}`).catch(() => [])
       return unset === undefined
     },
     poolUsage: () => ({ primary: pool.usage() }),

@@ -80,25 +80,22 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
 
   const follow = (opened: OpenDatabase, number: number): Replica & { check(): Promise<void> } => {
     let reportedAt = 0
-    const report = (isUp: boolean, code?: string) => {
-      reportedAt = Date.now()
-      onStatus({ replica: number, isUp, code })
+    function become(isUp: boolean, code?: string): void {
+      if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs)) {
+        reportedAt = Date.now()
+        onStatus({ replica: number, isUp, code })
+      }
+      replica.isUp = isUp
     }
     const replica = {
       db: opened.db,
       isUp: false,
-      markDown(error: unknown) {
-        if (replica.isUp) report(false, errorCode(error))
-        replica.isUp = false
-      },
+      markDown: (error: unknown) => become(false, errorCode(error)),
       async check() {
         const asked = findFault(primary.db, opened).catch((error) => errorCode(error) ?? 'FAILED')
         const fault = await withTimeout(2 * timeoutMs + maxLagMs, asked, () => 'LATE')
         if (closed) return
-        const isUp = fault === null
-        if (isUp !== replica.isUp || (!isUp && Date.now() - reportedAt > reportMs))
-          report(isUp, fault ?? undefined)
-        replica.isUp = isUp
+        become(fault === null, fault ?? undefined)
         setTimeout(replica.check, checkMs).unref()
       },
     }
@@ -117,11 +114,11 @@ export function withReplicas(primary: OpenDatabase, opened: OpenDatabase[]): Ope
       await Promise.all(replicas.map(({ check }) => check()))
     },
     poolUsage() {
-      const usages = opened.flatMap((replica) => Object.values(replica.poolUsage()))
-      const named = usages.map((usage, index) => {
-        return [`replica_${index + 1}`, { ...usage, isRead: replicas[index]?.isUp }]
-      })
-      return { ...primary.poolUsage(), ...Object.fromEntries(named) }
+      const usages = { ...primary.poolUsage() }
+      for (const [index, { poolUsage }] of opened.entries())
+        for (const usage of Object.values(poolUsage()))
+          usages[`replica_${index + 1}`] = { ...usage, isRead: replicas[index]?.isUp }
+      return usages
     },
     async close() {
       closed = true

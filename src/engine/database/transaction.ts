@@ -1,7 +1,14 @@
-import { sql } from 'drizzle-orm'
 import { createBulkhead, type TurnLimits } from '../base/turns.ts'
 import { announce } from './announcements.ts'
-import { type Connection, type Database, isDistributed, markLike, ownerOf, perDatabase } from './database.ts'
+import {
+  type Connection,
+  type Database,
+  isDistributed,
+  markLike,
+  ownerOf,
+  perDatabase,
+  runSql,
+} from './database.ts'
 import { invalidateShared } from './shared-invalidation.ts'
 
 /** Work to be done once each of these transactions is committed. */
@@ -71,14 +78,14 @@ export async function atOnce<Results extends unknown[]>(
  *  all that are left, for each page. */
 export const inIndexOrder = <Rows>(db: Database, read: (tx: Connection) => Promise<Rows>): Promise<Rows> =>
   transaction(db, async (tx) => {
-    await tx.execute(sql`set local enable_bitmapscan = off`)
+    await runSql(tx, 'set local enable_bitmapscan = off')
     return read(tx)
   })
 
 /** Lets the statements of a transaction that follow wait for a lock this long at most, also on the servers of a cluster.
  *  Then they fail: see `isLockTimeout`. */
 export async function limitLockWaits(tx: Connection, milliseconds: number): Promise<void> {
-  const limit = sql.raw(`set local lock_timeout = ${milliseconds}`)
-  if (!isDistributed(tx)) await tx.execute(limit)
-  else await atOnce(tx.execute(sql`set local citus.propagate_set_commands = 'local'`), tx.execute(limit))
+  const limit = `set local lock_timeout = ${milliseconds}`
+  if (!isDistributed(tx)) await runSql(tx, limit)
+  else await atOnce(runSql(tx, "set local citus.propagate_set_commands = 'local'"), runSql(tx, limit))
 }

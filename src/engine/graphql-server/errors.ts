@@ -74,11 +74,7 @@ export type Origin = { requestId: string; log: Log }
 
 /** Converts an error into the one that the client receives. If `isWhole`, the response has no data, and takes
  *  the error's HTTP status; otherwise a failed field leaves the rest of the response intact. */
-export function toClientError(
-  error: GraphQLError,
-  isWhole: boolean,
-  { requestId, log }: Origin,
-): GraphQLError {
+export function toClientError(error: GraphQLError, isWhole: boolean, { requestId, log }: Origin) {
   const { source, positions, path } = error
   const at = { source, positions: positions?.slice(0, maxLocations), path }
   const origin = originOf(error)
@@ -101,10 +97,7 @@ export function toClientError(
     ...toExtensions(first, requestId),
     ...(rest.length > 0 && { errors: toErrorResult([first, ...rest], requestId).errors }),
     ...(isWhole && {
-      http: {
-        status: first.status,
-        ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }),
-      },
+      http: { status: first.status, ...(retryAfter && { headers: { 'retry-after': String(retryAfter) } }) },
     }),
   }
   return new GraphQLError(first.message, { ...at, extensions })

@@ -36,11 +36,7 @@ const withoutSkipped = (document: DocumentNode, variables: Variables): DocumentN
 }
 
 // The library fails where arguments do, such as those with a variable of null. Such a field fails before it is resolved.
-const withoutFailing = (
-  document: DocumentNode,
-  schema: GraphQLSchema,
-  variables: Variables,
-): DocumentNode => {
+const withoutFailing = (document: DocumentNode, schema: GraphQLSchema, variables: Variables) => {
   const types = new TypeInfo(schema)
   return visit(
     document,

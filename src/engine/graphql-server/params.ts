@@ -29,18 +29,12 @@ export const documentId = z
   .min(1, 'must not be empty')
   .max(256, 'must be at most 256 characters')
 
+const persistedQuery = z.looseObject(
+  { version: z.literal(1, 'must be 1'), sha256Hash: documentId },
+  'must be an object with version and sha256Hash',
+)
 const extensions = z
-  .looseObject(
-    {
-      persistedQuery: z
-        .looseObject(
-          { version: z.literal(1, 'must be 1'), sha256Hash: documentId },
-          'must be an object with version and sha256Hash',
-        )
-        .nullish(),
-    },
-    'must be a JSON object',
-  )
+  .looseObject({ persistedQuery: persistedQuery.nullish() }, 'must be a JSON object')
   .nullish()
 
 // Ignores unknown members, as GraphQL over HTTP demands. Takes empty texts, which clients send for what they lack.

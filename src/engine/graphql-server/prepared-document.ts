@@ -7,6 +7,7 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
+  type SelectionSetNode,
   type Token,
   TokenKind,
   valueFromASTUntyped,
@@ -22,12 +23,8 @@ import { type CompiledOperation, compiledOperation } from './compiler/compiled-o
 
 type Variables = Record<string, unknown> | null | undefined
 
-type NeedsOf = (operation: OperationTypeNode, field: string) => FieldNeeds | undefined
-
-const needsIn =
-  (schema: GraphQLSchema): NeedsOf =>
-  (operation, field) =>
-    schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
+const needsOf = (schema: GraphQLSchema, operation: OperationTypeNode, field: string) =>
+  schema.getRootType(operation)?.getFields()[field]?.extensions.needs as FieldNeeds | undefined
 
 type Fragments = ReturnType<typeof fragmentsOf>
 
@@ -39,10 +36,10 @@ const rootFieldsOf = ({ selectionSet }: OperationDefinitionNode, fragments: Frag
   })
 
 // Only an operation of a single root field is prefetched. Its arguments are not validated yet.
-function prefetchOf({ operation, selectionSet }: OperationDefinitionNode, needsOf: NeedsOf) {
-  const [field, ...others] = selectionSet.selections
+function prefetchOf({ selections }: SelectionSetNode, { prefetch }: Partial<FieldNeeds> = {}) {
+  const [field, ...others] = selections
   if (field?.kind !== Kind.FIELD || others.length > 0) return null
-  const { context, idAt } = needsOf(operation, field.name.value)?.prefetch ?? {}
+  const { context, idAt } = prefetch ?? {}
   const [name, ...path] = idAt ?? []
   const argument = field.arguments?.find((argument) => argument.name.value === name)
   if (!context || !argument) return null
@@ -54,14 +51,11 @@ function prefetchOf({ operation, selectionSet }: OperationDefinitionNode, needsO
   }
 }
 
-function labelOf(
-  { operation, name, selectionSet }: OperationDefinitionNode,
-  isTrusted: boolean,
-  needsOf: NeedsOf,
-): string {
+function labelOf(schema: GraphQLSchema, definition: OperationDefinitionNode, isTrusted: boolean) {
+  const { operation, name, selectionSet } = definition
   if (isTrusted && name) return `${operation} ${name.value}`
   const fields = selectionSet.selections.map((selection) =>
-    selection.kind === Kind.FIELD && needsOf(operation, selection.name.value)
+    selection.kind === Kind.FIELD && needsOf(schema, operation, selection.name.value)
       ? selection.name.value
       : 'other',
   )
@@ -70,20 +64,20 @@ function labelOf(
 
 /** Finds the facts of one operation that decide how its request is answered. */
 function factsOf(
+  schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   fragments: Fragments,
   isTrusted: boolean,
-  needsOf: NeedsOf,
 ) {
   const { operation: type } = operation
   const fields = rootFieldsOf(operation, fragments).filter((name) => name !== '__typename')
-  const needs = fields.map((name) => needsOf(type, name))
+  const needs = fields.map((name) => needsOf(schema, type, name))
   return {
     /** Name of the operation, if it has one. */
     name: operation.name?.value,
     /** Type of the operation, and its name if the document is trusted, else its root field: one of few, whatever
      *  clients send. */
-    label: labelOf(operation, isTrusted, needsOf),
+    label: labelOf(schema, operation, isTrusted),
     /** True for a query whose root fields are all `shared`. Its response then contains nothing that another caller
      *  with the same view may not see. */
     isShared: type === OperationTypeNode.QUERY && needs.every((needs) => needs?.shared === true),
@@ -96,7 +90,7 @@ function factsOf(
     stream: type === OperationTypeNode.SUBSCRIPTION ? ((needs[0]?.stream ?? {}) as Streaming<unknown>) : null,
     /** Creates the context of a request with the row that its variables name; null for an operation that prefetches
      *  none. */
-    prefetch: prefetchOf(operation, needsOf),
+    prefetch: prefetchOf(operation.selectionSet, needs[0]),
   }
 }
 
@@ -138,10 +132,7 @@ const thrown = ({ message, extensions, ...at }: KeptError): GraphQLError =>
 type OperationFacts = ReturnType<typeof factsOf>
 type PreparedOperation = { facts: OperationFacts; compiled?: CompiledOperation }
 
-function parseAndValidate(
-  schema: GraphQLSchema,
-  text: string,
-): { document: DocumentNode | null; errors: readonly GraphQLError[] } {
+function parseAndValidate(schema: GraphQLSchema, text: string) {
   const { maxDocumentTokens: maxTokens } = requestLimits
   try {
     const document = parse(text, { maxTokens })
@@ -171,10 +162,9 @@ export class PreparedDocument {
     this.#errors = errors.map(kept)
     if (!document) return
     const fragments = fragmentsOf(document)
-    const needsOf = needsIn(schema)
     for (const definition of document.definitions)
       if (definition.kind === Kind.OPERATION_DEFINITION)
-        this.#operations.set(definition, { facts: factsOf(definition, fragments, isTrusted, needsOf) })
+        this.#operations.set(definition, { facts: factsOf(schema, definition, fragments, isTrusted) })
   }
 
   /** Returns the facts of an operation; null if there is no such operation. */

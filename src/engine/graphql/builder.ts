@@ -219,11 +219,7 @@ export const MoneyRef = builder.objectRef<Money>('Money').implement({
 export const amount = <Parent extends { currency: string }>(
   description: string,
   minorOf: (parent: Parent) => number,
-) => ({
-  type: MoneyRef,
-  description,
-  resolve: (parent: Parent) => toMoney(minorOf(parent), parent.currency),
-})
+) => ({ type: MoneyRef, description, resolve: (parent: Parent) => toMoney(minorOf(parent), parent.currency) })
 
 /** The same for a column. */
 export const amountOf = <Column extends string>(description: string, column: Column) =>

@@ -112,16 +112,8 @@ export function connectionOf<
   const connection = builder.objectRef<OnePage>(`${name}Connection`).implement({
     description,
     fields: (t) => ({
-      edges: t.field({
-        type: [edge],
-        description: 'Items of the page with their cursors.',
-        ...nodesOf,
-      }),
-      nodes: t.field({
-        type: [node],
-        description: 'Items of the page without cursors.',
-        ...nodesOf,
-      }),
+      edges: t.field({ type: [edge], description: 'Items of the page with their cursors.', ...nodesOf }),
+      nodes: t.field({ type: [node], description: 'Items of the page without cursors.', ...nodesOf }),
       pageInfo: t.field({
         type: PageInfoRef,
         description: 'Cursors of the page, and whether more pages follow.',

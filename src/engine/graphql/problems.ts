@@ -9,7 +9,7 @@ export const errorTypes = new Map<string, string>()
 /** A `Refusal` as data, with all its problems. */
 export type Refused = { refused: Problem[] }
 
-/** Returns the result of a verb, or its refusal as data. Anything else that it throws passes through (DECISIONS 6). */
+/** Returns the result of a verb, or its refusal as data. Anything else that it throws passes through (DECISIONS, errors). */
 export async function catchRefusal<T>(result: () => Promise<T>): Promise<T | Refused> {
   try {
     return await result()

@@ -38,7 +38,7 @@ export const serializeError = (error: Error) => ({
 })
 
 /** Logs an unexpected error by kind, code and place, and an error of the database by its SQLSTATE, table and
- *  constraint as well; nothing else of it (DECISIONS 6). */
+ *  constraint as well; nothing else of it (DECISIONS, errors). */
 export function logFailure(log: Log, error: unknown, message: string, facts: { job?: string } = {}): void {
   const found =
     error instanceof Error

@@ -1,13 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** Rules for pages whose credentials are no secret. */
-export type PublicCors = {
-  /** Reports whether pages of this origin may send public credentials at all. */
-  isKnown(origin: string): Promise<boolean>
-  /** Reports whether the credentials of a request are public. */
-  isPublic(request: FastifyRequest): boolean
-}
-
 /** Response header with the cost of a GraphQL operation. */
 export const costHeader = 'x-operation-cost'
 
@@ -21,12 +13,7 @@ const exposedHeaders = [
 const maxAgeSeconds = 600
 
 const allowedHeaders = [
-  'x-api-key',
-  'content-type',
-  'accept',
-  'idempotency-key',
-  'if-none-match',
-  'last-event-id',
+  ...['x-api-key', 'content-type', 'accept', 'idempotency-key', 'if-none-match', 'last-event-id'],
   'x-request-id',
   // Tracing, error reports and GraphQL clients of pages send these by themselves.
   ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'b3', 'newrelic', 'elastic-apm-traceparent'],
@@ -49,12 +36,16 @@ const isPreflight = ({ method, headers }: FastifyRequest) =>
 /** Answers preflights, and lets pages of known origins read the answers to requests with public credentials, each with
  *  exactly its own origin and never with cookies; those of `trusted` origins to any request. A request of any other
  *  origin, or with other credentials, is answered without these headers, so that no browser shows the answer to the
- *  page. Costs no more SQL than `isKnown` does. */
-export function addCors(app: FastifyInstance, trusted: string[], { isKnown, isPublic }: PublicCors): void {
+ *  page. `isKnown` reports whether pages of an origin may send public credentials at all; this costs no more SQL. */
+export function addCors(
+  app: FastifyInstance,
+  trusted: string[],
+  isKnown: (origin: string) => Promise<boolean>,
+): void {
   app.addHook('onRequest', async (request, reply) => {
     const { origin, 'access-control-request-headers': asked = '' } = request.headers
     const isTrusted = origin !== undefined && trusted.includes(origin)
-    const mayDepend = isTrusted || isPreflight(request) || isPublic(request)
+    const mayDepend = isTrusted || isPreflight(request) || request.credentials.isPublic
     if (trusted.length > 0 || (origin !== undefined && mayDepend)) addVary(reply, 'Origin')
     if (origin === undefined || !mayDepend) return
     const isAllowed = isTrusted || (origin.length <= maxOriginCharacters && (await isKnown(origin)))

@@ -27,24 +27,18 @@ const ofProxies = /^(via|forwarded|x-forwarded-.+|x-real-ip)$/
 /** Creates the check whether what a request is answered stays on this machine: the service is there for this machine
  *  alone, and was asked by its name. A page of a name that its owner lets point to loopback asks by that name, which
  *  proves nothing of who sees the answer; neither does a proxy. */
-export function localRequests({
-  publicUrl,
-  host,
-  trustProxy,
-}: HttpConfig): (request: FastifyRequest) => boolean {
+export function localRequests({ publicUrl, host, trustProxy }: HttpConfig) {
   const isLocal =
     trustProxy === false &&
     [host, new URL(publicUrl ?? 'http://localhost').host].every((name) => loopback.test(name))
-  return ({ headers }) =>
+  return ({ headers }: FastifyRequest) =>
     isLocal && loopback.test(headers.host ?? '') && !Object.keys(headers).some((name) => ofProxies.test(name))
 }
 
 /** Replaces an error in listening on a port by one that says which setting to change; returns any other error
  *  as it is. */
-export function explainListening(
-  error: unknown,
-  { host, port, setting }: { host: string; port: number; setting: string },
-): unknown {
+export function explainListening(error: unknown, at: { host: string; port: number; setting: string }) {
+  const { host, port, setting } = at
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} of ${host} is taken: stop the process that listens there, or set ${setting} to another.`,
     EACCES: `Port ${port} requires privileges that this process lacks: set ${setting} to one above 1023.`,

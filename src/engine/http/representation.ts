@@ -109,11 +109,8 @@ const opaqueOf = (tag: string) => tag.trim().replace(/^W\//, '')
 const matches = (tags: string | undefined, etag: string): boolean =>
   tags?.split(',').some((tag) => tag.trim() === '*' || opaqueOf(tag) === opaqueOf(etag)) ?? false
 
-async function send(
-  { method, headers, credentials }: FastifyRequest,
-  reply: FastifyReply,
-  representation: Representation,
-): Promise<void> {
+async function send(request: FastifyRequest, reply: FastifyReply, representation: Representation) {
+  const { method, headers, credentials } = request
   const { isShareable, status = 200, headers: answered, body: bytes } = representation.answer
   if (!isShareable) return void reply.code(status).headers(answered).send(bytes)
   const isSmall = bytes.length < minCompressedBytes

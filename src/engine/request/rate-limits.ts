@@ -94,7 +94,8 @@ export function createRateLimits(
 
   const tooManyWithKey = () => tooMany('with this key from this address', perPublic)
 
-  function spend({ credentials, limitKey }: FastifyRequest, cost: number): Refusal | null {
+  function spend(this: FastifyRequest, cost: number): Refusal | null {
+    const { credentials, limitKey } = this
     if (!credentials.isPublic || perPublic === noLimit) return null
     const key = `cost ${limitKey}`
     // What begins within the limit may go beyond it, so that everything can be asked for.
@@ -127,9 +128,7 @@ export function createRateLimits(
     async addTo(app: FastifyInstance): Promise<void> {
       app.decorateRequest('limitKey', '')
       app.decorateRequest('isUnproven', false)
-      app.decorateRequest('spend', function (this: FastifyRequest, cost: number) {
-        return spend(this, cost)
-      })
+      app.decorateRequest('spend', spend)
       app.addHook('onRequest', (request, reply, done) => {
         if (request.routeOptions.config.rateLimit === false) return done()
         request.limitKey = limitKeyOf(request)

@@ -65,12 +65,14 @@ export function body<Of extends Fields>(id: string, description: string, fields:
 
 const asIs = (value: string) => value
 
-/** Defines a field of any schema. */
-export const field = <const F extends From<z.output<Schema>>, Schema extends z.ZodType>(
+/** Defines a field of any schema, as `field.of` where this file is imported as `field`. */
+const field = <const F extends From<z.output<Schema>>, Schema extends z.ZodType>(
   from: F,
   schema: Schema,
   example: z.output<Schema>,
 ): Field<RowOf<F, z.output<Schema>>, BesideOf<F>, Schema> => ({ schema, from, as: asIs, example })
+
+export { field as of }
 
 // Makes the functions that define fields of one kind: of columns with such a value, in rows that also have `Needed`.
 const kind =
@@ -146,10 +148,7 @@ export const list = <const F extends string, Row, Shape extends z.ZodRawShape>(
 }
 
 /** Schema of a successful answer about a thing, with its name and its text in the OpenAPI document. */
-export const answerOf = <Data extends z.ZodType>(
-  id: string,
-  description: string,
-  thing: string,
-  data: Data,
-) =>
-  z.object({ success: z.literal(true).describe(`Always true for ${thing}.`), data }).meta({ id, description })
+export const answerOf = <Data extends z.ZodType>(id: string, text: string, thing: string, data: Data) =>
+  z
+    .object({ success: z.literal(true).describe(`Always true for ${thing}.`), data })
+    .meta({ id, description: text })

@@ -20,7 +20,7 @@ const toProblemBody = (problem: Problem) => ({
   ...Object.fromEntries(Object.entries(problem.facts ?? {}).map(shown)),
 })
 
-/** Shapes a refusal with all its errors, each with its facts (DECISIONS 6). */
+/** Shapes a refusal with all its errors, each with its facts (DECISIONS, errors). */
 export const toErrorBody = ({ problems, code }: Refusal, requestId: string) => ({
   success: false,
   code,

@@ -79,12 +79,8 @@ async function authorize(request: FastifyRequest, services: Services, needs: Rou
 
 /** Adds a route below a base path, which refuses a caller that lacks what it needs before the body is parsed, or
  *  answers from the cache of shared answers. Its documentation says which credentials it takes. */
-export function addRoute(
-  app: FastifyInstance,
-  services: Services,
-  basePath: string,
-  { needs, schema, url, ...options }: Route,
-): void {
+export function addRoute(app: FastifyInstance, services: Services, basePath: string, route: Route) {
+  const { needs, schema, url, ...options } = route
   const { access, responseCache } = services
   app.route({
     ...options,

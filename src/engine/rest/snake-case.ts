@@ -5,17 +5,19 @@ import { isoTime } from '../base/input-types.ts'
 export const toSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+/** Gives the columns of a row REST's names. */
+export const rowInSnakeCase = (row: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [toSnakeCase(name), value]))
+
 /** Converts the parser of a camelCase object into one for REST's snake_case, with times as text. Its output is
- *  still camelCase, and the paths of its errors are snake_case. */
-export const inSnakeCase = <Output>(type: z.ZodType<Output>): z.ZodType<Output> =>
-  withTexts(type, renameFields(type)) as z.ZodType<Output>
+ *  still camelCase, and the paths of its errors are snake_case. Fields of it that REST calls otherwise are `named`. */
+export const inSnakeCase = <Output>(type: z.ZodType<Output>, named?: Record<string, string>) =>
+  withTexts(type, renameFields(type, named)) as z.ZodType<Output>
 
 /** The same for a query string, which has no null. */
 export const inQuery = <Shape extends z.ZodRawShape>(type: z.ZodObject<Shape>) => {
-  const fields = Object.entries<z.ZodType>(type.shape as never).map(([name, field]) => [
-    name,
-    withoutNull(field),
-  ])
+  const given = Object.entries<z.ZodType>(type.shape as never)
+  const fields = given.map(([name, field]) => [name, withoutNull(field)])
   return inSnakeCase(z.strictObject(Object.fromEntries(fields) as Shape))
 }
 
@@ -32,7 +34,7 @@ function withTexts(type: z.ZodType, copy: z.ZodType): z.ZodType {
   return meta ? copy.meta({ ...meta, ...(description && { description }) }) : copy
 }
 
-function renameFields(type: z.ZodType): z.ZodType {
+function renameFields(type: z.ZodType, named: Record<string, string> = {}): z.ZodType {
   if (type instanceof z.ZodOptional) return inSnakeCase(type.unwrap() as z.ZodType).optional()
   if (type instanceof z.ZodNullable) return inSnakeCase(type.unwrap() as z.ZodType).nullable()
   if (type instanceof z.ZodDefault)
@@ -41,7 +43,7 @@ function renameFields(type: z.ZodType): z.ZodType {
     return new z.ZodArray({ ...type.def, element: inSnakeCase(type.element as z.ZodType) })
   if (type instanceof z.ZodDate) return isoTime
   if (!(type instanceof z.ZodObject)) return type
-  const names = new Map(Object.keys(type.shape).map((name) => [toSnakeCase(name), name]))
+  const names = new Map(Object.keys(type.shape).map((name) => [named[name] ?? toSnakeCase(name), name]))
   const shape = Object.fromEntries([...names].map(([snake, name]) => [snake, inSnakeCase(type.shape[name])]))
   return z
     .strictObject(shape)

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
+import { service } from '../base/service.ts'
 import { withTimeout } from '../base/timers.ts'
 import type { Servers } from '../database/inspect.ts'
 import type { PoolUsage } from '../database/pool/pool.ts'
@@ -43,6 +44,8 @@ export type DatabaseSources<Counts> = {
   /** Counts what the gauges tell. */
   count(): Promise<Counts>
   gauges: readonly CountGauge<Counts>[]
+  /** Texts of the product in place of those of `helpOf`. */
+  help: Partial<typeof helpOf>
   /** Asks each server of a cluster, or the one PostgreSQL. */
   inspectServers(): Promise<Servers>
 }
@@ -56,37 +59,36 @@ const samplesOf = (counts: Record<string, number | undefined>, ...labels: string
   )
 
 const helpOf = {
-  boxoffice_pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
-  boxoffice_pool_waiting: 'Statements and transactions that wait for a connection',
-  boxoffice_pool_max_connections: 'Connections that the pool may open',
-  boxoffice_replica_read: '1 if shared reads go to this replica, 0 if the primary answers for it',
-  boxoffice_database_ready: '1 if the database answers, accepts writes and is migrated',
-  boxoffice_shards_unreachable:
-    'Parts of the distributed tables on servers of a cluster that are out of reach',
-  boxoffice_prepared_transactions:
-    'Transactions that have been prepared for more than a minute, and hold their locks',
+  pool_connections: 'Open connections: idle, running statements, or reserved by a transaction',
+  pool_waiting: 'Statements and transactions that wait for a connection',
+  pool_max_connections: 'Connections that the pool may open',
+  replica_read: '1 if shared reads go to this replica, 0 if the primary answers for it',
+  database_ready: '1 if the database answers, accepts writes and is migrated',
+  shards_unreachable: 'Parts of the distributed tables on servers of a cluster that are out of reach',
+  prepared_transactions: 'Transactions that have been prepared for more than a minute, and hold their locks',
 }
 
 /** Registers gauges of connections, and of what the database says. All processes see the same database, so
  *  that of several processes the highest value counts, not the sum. */
 export function addDatabaseMetrics<Counts>(registers: Registry[], sources: DatabaseSources<Counts>): void {
   const gaugeOf = (
-    described: keyof typeof helpOf | { name: string; help: string },
+    described: { name: string; help: string },
     labelNames: string[],
     aggregator: 'sum' | 'min' | 'max',
     read: () => Sample[] | Promise<Sample[]>,
   ) =>
     new Gauge({
-      ...(typeof described === 'string' ? { name: described, help: helpOf[described] } : described),
-      labelNames,
-      aggregator,
-      registers,
+      ...{ ...described, labelNames, aggregator, registers },
       async collect() {
         const samples = await read()
         this.reset()
         for (const [labels, value] of samples) this.labels(...labels).set(value)
       },
     })
+  const named = (name: keyof typeof helpOf) => ({
+    name: `${service.name}_${name}`,
+    help: sources.help[name] ?? helpOf[name],
+  })
 
   const ofPools = (valuesOf: (usage: PoolUsage) => Record<string, number>) => () =>
     Object.entries(sources.poolUsage()).flatMap(([database, usage]) => samplesOf(valuesOf(usage), database))
@@ -95,32 +97,31 @@ export function addDatabaseMetrics<Counts>(registers: Registry[], sources: Datab
     statement,
     transaction,
   })
-  gaugeOf('boxoffice_pool_connections', ['database', 'state'], 'sum', ofPools(connectionsOf))
-  gaugeOf('boxoffice_pool_waiting', ['database', 'kind'], 'sum', ofPools(waitingFor))
-  gaugeOf('boxoffice_pool_max_connections', ['database'], 'sum', () =>
+  gaugeOf(named('pool_connections'), ['database', 'state'], 'sum', ofPools(connectionsOf))
+  gaugeOf(named('pool_waiting'), ['database', 'kind'], 'sum', ofPools(waitingFor))
+  gaugeOf(named('pool_max_connections'), ['database'], 'sum', () =>
     Object.entries(sources.poolUsage()).map(([database, { max }]) => [[database], max]),
   )
-
-  gaugeOf('boxoffice_replica_read', ['database'], 'min', () =>
+  gaugeOf(named('replica_read'), ['database'], 'min', () =>
     Object.entries(sources.poolUsage()).flatMap(([database, { isRead }]): Sample[] =>
       isRead === undefined ? [] : [[[database], Number(isRead)]],
     ),
   )
 
   const ready = sampled(sources.isReady, limits)
-  gaugeOf('boxoffice_database_ready', [], 'min', async () => [[[], (await ready()) ? 1 : 0]])
+  gaugeOf(named('database_ready'), [], 'min', async () => [[[], Number((await ready()) ?? 0)]])
 
   const servers = sampled(sources.inspectServers, limits)
   const ofServers = (value: keyof Servers) => async (): Promise<Sample[]> => {
     const found = await servers()
     return found ? [[[], found[value]]] : []
   }
-  gaugeOf('boxoffice_shards_unreachable', [], 'max', ofServers('unreachableShards'))
-  gaugeOf('boxoffice_prepared_transactions', [], 'max', ofServers('preparedTransactions'))
+  gaugeOf(named('shards_unreachable'), [], 'max', ofServers('unreachableShards'))
+  gaugeOf(named('prepared_transactions'), [], 'max', ofServers('preparedTransactions'))
 
   const counted = sampled(sources.count, limits)
-  for (const { name, help, label, of } of sources.gauges)
-    gaugeOf({ name, help }, [label], 'max', async () => {
+  for (const { label, of, ...described } of sources.gauges)
+    gaugeOf(described, [label], 'max', async () => {
       const counts = await counted()
       return counts === null ? [] : samplesOf(of(counts))
     })

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Observer } from '../base/instruments.ts'
+import { service } from '../base/service.ts'
 import { durationOf } from '../http/request-log.ts'
 import { addDatabaseMetrics, type DatabaseSources } from './database-metrics.ts'
 
@@ -10,16 +11,15 @@ const batchSizes = [1, 2, 4, 8, 16, 32, 64]
 const jobBuckets = [0.01, 0.1, 1, 10, 60]
 
 const helpOf = {
-  boxoffice_processes: 'Processes behind this port',
-  boxoffice_requests_total:
-    'Requests answered, by route, GraphQL operation, HTTP status and first error code',
-  boxoffice_request_duration_seconds:
+  processes: 'Processes behind this port',
+  requests_total: 'Requests answered, by route, GraphQL operation, HTTP status and first error code',
+  request_duration_seconds:
     'Time from the arrival of a request to the end of its answer, without event streams',
-  boxoffice_batch_waiting: 'Jobs that wait to be written together',
-  boxoffice_batch_size: 'Jobs written together',
-  boxoffice_cache_lookups_total: 'Keys looked up in a cache',
-  boxoffice_job_duration_seconds: 'Runs of background jobs',
-  boxoffice_log_lines_dropped_total: 'Lines of the log that could not be written',
+  batch_waiting: 'Jobs that wait to be written together',
+  batch_size: 'Jobs written together',
+  cache_lookups_total: 'Keys looked up in a cache',
+  job_duration_seconds: 'Runs of background jobs',
+  log_lines_dropped_total: 'Lines of the log that could not be written',
 }
 
 /** Sources of metrics, and what the product adds to them. */
@@ -36,7 +36,7 @@ export function createMetrics<Counts>(sources: MetricSources<Counts>) {
   const registry = new Registry()
   const registers = [registry]
   const described = <Label extends string>(name: keyof typeof helpOf, ...labelNames: Label[]) => ({
-    name,
+    name: `${service.name}_${name}`,
     help: helpOf[name],
     labelNames,
     registers,
@@ -44,25 +44,23 @@ export function createMetrics<Counts>(sources: MetricSources<Counts>) {
   collectDefaultMetrics({ register: registry })
   addDatabaseMetrics(registers, sources)
   // Counts the processes behind a port, to divide their sums by.
-  new Gauge(described('boxoffice_processes')).set(1)
-  const requests = new Counter(
-    described('boxoffice_requests_total', 'method', 'route', 'operation', 'status', 'code'),
-  )
+  new Gauge(described('processes')).set(1)
+  const requests = new Counter(described('requests_total', 'method', 'route', 'operation', 'status', 'code'))
   const latency = new Histogram({
-    ...described('boxoffice_request_duration_seconds', 'method', 'route', 'operation'),
+    ...described('request_duration_seconds', 'method', 'route', 'operation'),
     buckets: latencyBuckets,
   })
-  const waiting = new Gauge(described('boxoffice_batch_waiting', 'queue'))
-  const batches = new Histogram({ ...described('boxoffice_batch_size', 'queue'), buckets: batchSizes })
-  const lookups = new Counter(described('boxoffice_cache_lookups_total', 'cache', 'result'))
+  const waiting = new Gauge(described('batch_waiting', 'queue'))
+  const batches = new Histogram({ ...described('batch_size', 'queue'), buckets: batchSizes })
+  const lookups = new Counter(described('cache_lookups_total', 'cache', 'result'))
   const counters = new Map(
     sources.counters.map((counter) => [counter.name, new Counter({ ...counter, registers })]),
   )
   const jobs = new Histogram({
-    ...described('boxoffice_job_duration_seconds', 'name', 'outcome'),
+    ...described('job_duration_seconds', 'name', 'outcome'),
     buckets: jobBuckets,
   })
-  const dropped = new Counter(described('boxoffice_log_lines_dropped_total'))
+  const dropped = new Counter(described('log_lines_dropped_total'))
   for (const queue of sources.queues) {
     waiting.set({ queue }, 0)
     batches.zero({ queue })

@@ -23,6 +23,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorCode, Refusal } from '../base/errors.ts'
 import type { Tracer } from '../base/instruments.ts'
+import { service } from '../base/service.ts'
 import { withTimeout } from '../base/timers.ts'
 
 const closeMs = 2_000
@@ -67,7 +68,7 @@ const createTracer = (spans: SpanTracer): Tracer => ({
     // Without a request of its own it must not run as part of another's.
     if (!first) return context.with(ROOT_CONTEXT, work)
     const options = {
-      attributes: { 'boxoffice.batch.size': origins.length },
+      attributes: { [`${service.name}.batch.size`]: origins.length },
       links: others.map((span) => ({ context: span.spanContext() })),
     }
     return spans.startActiveSpan(name, options, trace.setSpan(ROOT_CONTEXT, first), workIn(work))
@@ -90,15 +91,15 @@ export function startTracing(onLoss: () => void) {
     { error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
   )
-  const service = { 'service.name': 'boxoffice', 'service.instance.id': randomUUID() }
+  const attributes = { 'service.name': service.name, 'service.instance.id': randomUUID() }
   const provider = new NodeTracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes(service))
+      .merge(resourceFromAttributes(attributes))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   provider.register()
-  const spans = provider.getTracer('boxoffice')
+  const spans = provider.getTracer(service.name)
   return {
     tracer: createTracer(spans),
     spans,
@@ -139,7 +140,7 @@ export function traceRequests(app: FastifyInstance, spans: SpanTracer): void {
     if (!span) return done()
     const { operation, logged } = request
     span.setAttribute('http.response.status_code', statusCode)
-    if (operation !== null) span.setAttribute('boxoffice.operation', operation)
+    if (operation !== null) span.setAttribute(`${service.name}.operation`, operation)
     const [code = statusCode >= 500 ? String(statusCode) : undefined] = logged?.codes ?? []
     if (code !== undefined) span.setAttribute('error.type', code)
     if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })

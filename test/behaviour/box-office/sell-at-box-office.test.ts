@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { webhookDeliveries, webhooks } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
@@ -7,7 +8,6 @@ import { charges, payments } from '../../../src/domain/payment/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { closeSessions } from '../../../src/domain/sale/settle/provider-session.ts'
-import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import {
   aBuyer,
   asCheckout,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { stock } from '../../../src/domain/ticket-rate/table.ts'
+import { stock } from '../../../src/domain/stock/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,

@@ -200,7 +200,7 @@ test('a key twice in one batch is one scan, or refused for another', async () =>
     { errors: [{ code: 'IDEMPOTENCY_KEY_REUSED', path: 'scans.2.idempotencyKey' }] },
   ])
   expect((await ticketRow(sale, two))?.entered).toBe(0)
-  expect(await sale.db.$count(checkIns, eq(checkIns.nonce, 'twice'))).toBe(1)
+  expect(await sale.db.$count(checkIns, eq(checkIns.idempotencyKey, 'twice'))).toBe(1)
 })
 
 test('a key is shared with checkInTicket, and belongs to its integration', async () => {

@@ -57,7 +57,7 @@ test('a process is ready on the tables of a later version, and not where migrati
 })
 
 const olderTables =
-  'The tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import everything again'
+  'The tables of this database are older than the first release, and there is no way on from them: begin with an empty database, and import the catalogue again'
 
 test('tables that another text of a migration made are refused by migrate, commands, doctor and /ready alike', async () => {
   await database.migrate()

@@ -16,7 +16,7 @@ let database: OpenDatabase
 beforeEach(async () => {
   database = await openTestDatabase()
   // The tests are what autovacuum would be.
-  await database.db.execute(sql`alter table holds set (autovacuum_enabled = off)`)
+  await database.db.execute(sql`alter table expiries set (autovacuum_enabled = off)`)
 })
 afterEach(() => database.close())
 
@@ -28,7 +28,7 @@ const fillHolds = (then = '') =>
   database.db.execute(
     sql.raw(`do $$ begin
       perform pg_stat_force_next_flush();
-      insert into holds (organization_id, price_id, payment_id, expires_at)
+      insert into expiries (organization_id, price_id, payment_id, expires_at)
         select 'org_1', 'price_1', 'pay_' || n, now() + interval '1 day' from generate_series(1, ${rows}) as n;
       ${then} end $$`),
   )
@@ -42,16 +42,16 @@ const examineTables = async () => {
 
 const read = async <Value>(expression: string): Promise<Value | undefined> =>
   (await runSql<{ value: Value }>(database.db, `select ${expression} as value`))[0]?.value
-const isAnalyzed = () => read(`exists (select from pg_stats where tablename = 'holds')`)
+const isAnalyzed = () => read(`exists (select from pg_stats where tablename = 'expiries')`)
 
 test('doctor names a table that was never analyzed, and migrate analyzes it', async () => {
   await database.migrate()
   expect(await isAnalyzed()).toBe(false)
   expect(await neglected()).toEqual([])
   await fillHolds()
-  expect(await neglected()).toEqual(['holds (never analyzed)'])
+  expect(await neglected()).toEqual(['expiries (never analyzed)'])
   expect(await examineTables()).toEqual([
-    'attention: tables in need of vacuum or analyze: holds (never analyzed) (docs/operations.md, Autovacuum)',
+    'attention: tables in need of vacuum or analyze: expiries (never analyzed) (docs/operations.md, Autovacuum)',
   ])
   await database.migrate()
   expect(await isAnalyzed()).toBe(true)
@@ -59,10 +59,10 @@ test('doctor names a table that was never analyzed, and migrate analyzes it', as
 })
 
 test('doctor names a table whose dead rows pile up', async () => {
-  await fillHolds('delete from holds;')
-  await database.db.execute(sql`analyze holds`)
-  await expect.poll(neglected).toEqual([`holds (dead rows: ${rows})`])
-  await database.db.execute(sql`vacuum holds`)
+  await fillHolds('delete from expiries;')
+  await database.db.execute(sql`analyze expiries`)
+  await expect.poll(neglected).toEqual([`expiries (dead rows: ${rows})`])
+  await database.db.execute(sql`vacuum expiries`)
   await expect.poll(neglected).toEqual([])
 })
 
@@ -83,19 +83,19 @@ const runJobs = () => {
 
 // Bytes that the next start would read again after a crash.
 const written = '(select (pg_current_wal_insert_lsn() - redo_lsn)::float8 from pg_control_checkpoint())'
-const kept = `(select n_dead_tup = 0 and last_analyze is not null from pg_stat_user_tables where relname = 'holds')`
-const pages = `pg_relation_size('holds') / 8192`
+const kept = `(select n_dead_tup = 0 and last_analyze is not null from pg_stat_user_tables where relname = 'expiries')`
+const pages = `pg_relation_size('expiries') / 8192`
 
 test('a job vacuums, analyzes and checkpoints the embedded database, and leaves PostgreSQL to itself', async () => {
   if (!isEmbedded) return expect(database.keepUp).toBeUndefined()
-  await fillHolds(`update holds set price_id = 'price_2';`)
+  await fillHolds(`update expiries set price_id = 'price_2';`)
   expect(await read<number>(written)).toBeGreaterThan(8e6)
   const before = await read<number>(pages)
   const stop = runJobs()
   await expect.poll(() => read(kept)).toBe(true)
   await expect.poll(() => read<number>(written)).toBeLessThan(8e6)
   // New rows take the place of dead ones.
-  await database.db.execute(sql`update holds set price_id = 'price_1'`)
+  await database.db.execute(sql`update expiries set price_id = 'price_1'`)
   expect(await read(pages)).toBe(before)
   await stop()
 })

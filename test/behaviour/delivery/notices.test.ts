@@ -248,7 +248,7 @@ test('a test ticket is told of where it was mailed, and never where a publishabl
   await sale.db.delete(deliveries)
   await importCatalogue(sale.db, movedTo('2099-07-20'))
   await queueMoved(sale.db)
-  const unsent = sql`select id from payments where mode = 'test' and not send_resourcers`
+  const unsent = sql`select id from payments where mode = 'test' and not send_tickets`
   expect(await sale.db.$count(deliveries)).toBeGreaterThan(0)
   expect(await sale.db.$count(deliveries, sql`${deliveries.paymentId} in (${unsent})`)).toBe(0)
   await back()

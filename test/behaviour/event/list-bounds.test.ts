@@ -3,7 +3,7 @@
 import { asc, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
-import { toCursor } from '../../../src/domain/ticket-rate/search-events.ts'
+import { toCursor } from '../../../src/domain/listing/search-events.ts'
 import { aCatalogue, aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

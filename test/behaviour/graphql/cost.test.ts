@@ -152,7 +152,7 @@ test.each([
   expect(statuses.at(-1)).toBe(429)
 })
 
-test('the schema is described from memory, and what needs a caller is refused without a look at its variables', async () => {
+test('the schema is described from memory, and what needs a caller is refused by each field', async () => {
   const spied = vi.spyOn(PreparedDocument.prototype, 'operationOf')
   onTestFinished(() => spied.mockRestore())
   const query = 'query Q { __schema { queryType { name } } a: __type(name: "Event") { name } }'
@@ -168,10 +168,9 @@ test('the schema is described from memory, and what needs a caller is refused wi
   expect(spied.mock.calls.length).toBe(asked)
   const refused = await post(
     'mutation ($i: CheckoutInput!) { a: checkout(input: $i) { __typename } b: cancelPayment(input: { paymentId: "x" }) { __typename } }',
-    { i: { items: 'wrong' } },
+    { i: { items: [] } },
     {},
   )
-  expect(spied.mock.calls.length).toBe(asked)
   expect(refused.statusCode).toBe(200)
   expect(refused.json()).toMatchObject({
     data: { a: null, b: null },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Companion } from '../../../src/app/companion.ts'
-import { exampleIds } from '../../../src/domain/contract/example-ids.ts'
+import { exampleIds } from '../../../src/domain/contract/ids.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../../support/harness.ts'
 
 // Pages that hold keys to try the service with. Secret ones are for whoever sits at this machine: not for a page of another

@@ -3,7 +3,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { holds, isOfHold } from '../../../src/domain/payment/queue/table.ts'
+import { expiries, isOfExpiry } from '../../../src/domain/payment/queue/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
@@ -175,9 +175,9 @@ test('a checkout ends as many overdue holds as it needs, and a few more, of what
   await sale.db.execute(
     sql`update payments set expires_at = now() - interval '1 hour' where ${ofRate} and id <> ${few.payment_id}`,
   )
-  await sale.db.execute(sql`update holds set expires_at = payments.expires_at from payments
-    where payments.organization_id = holds.organization_id and payments.id = holds.payment_id
-      and holds.expires_at <> payments.expires_at`)
+  await sale.db.execute(sql`update expiries set expires_at = payments.expires_at from payments
+    where payments.organization_id = expiries.organization_id and payments.id = expiries.payment_id
+      and expiries.expires_at <> payments.expires_at`)
   await mustCheckOut(sale, many(1, 'price_few'))
   expect((await countExpired()) - before).toBe(6)
   // Five places that those have left, and seven more.
@@ -194,10 +194,10 @@ test('a bank that takes a payment over keeps its places at all of its prices', a
   await settlePaymentById(sale.db, payment_id, { kind: 'processing' })
   await sweepHolds(sale.db)
   const queued = await sale.db
-    .select({ priceId: holds.priceId, moved: sql<boolean>`${holds.expiresAt} = ${payments.expiresAt}` })
+    .select({ priceId: expiries.priceId, moved: sql<boolean>`${expiries.expiresAt} = ${payments.expiresAt}` })
     .from(payments)
-    .innerJoin(holds, isOfHold)
+    .innerJoin(expiries, isOfExpiry)
     .where(and(eq(payments.id, payment_id), eq(payments.status, 'processing')))
-    .orderBy(holds.priceId)
+    .orderBy(expiries.priceId)
   expect(queued).toEqual(['first_0', 'second_0', 'third_0'].map((priceId) => ({ priceId, moved: true })))
 })

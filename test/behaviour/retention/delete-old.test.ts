@@ -4,7 +4,7 @@ import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
 import { idsFrom } from '../../../src/domain/contract/ids.ts'
 import { applyRetention } from '../../../src/domain/retention/retain.ts'
 import type { RetentionConfig } from '../../../src/domain/retention/settings.ts'
-import { receiveProviderEvent } from '../../../src/domain/sale/settle/receive-provider-event.ts'
+import { applyProviderEvent } from '../../../src/domain/sale/settle/apply-provider-event.ts'
 import { runSql } from '../../../src/engine/database/database.ts'
 import { updateAttendee } from '../../support/attendees.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
@@ -112,7 +112,7 @@ test('rows go once they are as old as their setting, those of each organization 
       )
       await runSql(
         sale.db,
-        `insert into check_ins (id, organization_id, integration_id, nonce, request_hash, event_id, direction, force, result, at, created_at)
+        `insert into check_ins (id, organization_id, integration_id, idempotency_key, request_hash, event_id, direction, forced, outcome, scanned_at, created_at)
         values ('chk_${organization}_${days}', '${organization}', '${integration?.id}', '${organization}_${days}', '', 'evt_1', 'in', false, 'NOT_FOUND', now(),
           '${at('check_ins').toISOString()}')`,
       )
@@ -322,11 +322,11 @@ test('an event of the provider is applied once for as long as it is kept', async
     outcome: paidOutcome(id),
   } as const
   const event = { id: 'evt_1', type: 'paid', about }
-  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('done')
+  expect(await applyProviderEvent(sale.db, 'sandbox', event)).toBe('done')
   await ageRows('provider_events')
-  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('repeated')
+  expect(await applyProviderEvent(sale.db, 'sandbox', event)).toBe('repeated')
   expect(await retain()).toEqual(deleted({ provider_events: 1 }))
   // Its payment is paid already.
-  expect(await receiveProviderEvent(sale.db, 'sandbox', event)).toBe('done')
+  expect(await applyProviderEvent(sale.db, 'sandbox', event)).toBe('done')
   expect(await brokenInvariants(sale.db)).toEqual([])
 })

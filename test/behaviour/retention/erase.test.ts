@@ -67,7 +67,7 @@ test('everything that is held about a person is exported, without secrets and wi
   expect(ids('charges')).toHaveLength(5)
   expect(ids('refunds')).toHaveLength(1)
   expect(ids('invoices')).toHaveLength(6)
-  expect(found.check_ins).toMatchObject([{ ticket_id: ticketOf(walk.full), result: 'OK' }])
+  expect(found.check_ins).toMatchObject([{ ticket_id: ticketOf(walk.full), outcome: 'OK' }])
   expect(found.redemptions).toMatchObject([{ supplement_id: 'sup_1', redeemed: 1 }])
   expect((found.changes ?? []).map(({ type }) => type)).toContain('ticket.entered')
   // The tickets that were sent to her for what is Berta's now, too.

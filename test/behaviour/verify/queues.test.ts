@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { webhookDeliveries, webhooks } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
@@ -13,7 +14,6 @@ import { processDueRefunds } from '../../../src/domain/sale/refund/request-provi
 import { countBacklog, findTroubles, needsPerson } from '../../../src/domain/sale/report/count-backlog.ts'
 import { measured } from '../../../src/domain/sale/report/measured.ts'
 import { type QueueName, queues } from '../../../src/domain/sale/report/queues.ts'
-import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
 import { runSql } from '../../../src/engine/database/database.ts'
 import { createMetrics } from '../../../src/engine/telemetry/metrics.ts'
 import { commandRunner } from '../../support/commands.ts'
@@ -118,7 +118,7 @@ const causes: Record<QueueName, Cause> = {
     async happens() {
       await sale.checkOut()
       await endHolds(sale.db, sql`status = 'pending'`)
-      await sale.db.execute(sql`update holds set expires_at = now() - interval '11 minutes'`)
+      await sale.db.execute(sql`update expiries set expires_at = now() - interval '11 minutes'`)
     },
   },
   retention: {

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { webhookDeliveries, webhooks } from '../../../src/domain/webhook/table.ts'
+import { webhookDeliveries, webhooks } from '../../../src/domain/change/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'

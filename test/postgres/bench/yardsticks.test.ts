@@ -88,17 +88,17 @@ test('a call of the product’s own function writes the same rows as as many che
   const before = await held()
   for (const asked of checkoutAsks(apiKey, 'rest', targets)) await ask(asked)
   const [called] = await rowsOf(callHold('2', 60))
-  expect(called?.hold).toMatchObject({ outcomes: Array(60).fill('HELD'), used_up: [] })
+  expect(called?.hold).toMatchObject({ outcomes: Array(60).fill(null), used_up: [] })
   expect(await held()).toEqual(before.map((count) => count + 61))
   // The service's checkout and the call: all that is no identifier, amount or time of their own, and which columns are null.
   const own = `'id', 'payment_id', 'channel_id', 'qr_code', 'document_token', 'page_token', 'total_amount',
     'organization_fee_amount', 'platform_fee_amount', 'created_at', 'updated_at', 'expires_at', 'language'`
-  for (const table of ['payments', 'tickets', 'holds']) {
+  for (const table of ['payments', 'tickets', 'expiries']) {
     const key = table === 'payments' ? 'id' : 'payment_id'
     const rows = await rowsOf(`select count(*)::integer as count, to_jsonb(row) - array[${own}] as row,
         (select array_agg(name order by name) from jsonb_each(to_jsonb(row)) as field(name, value)
           where value <> 'null' and name <> 'language') as given
-      from ${table} as row join holds as hold on hold.payment_id = row.${key}
+      from ${table} as row join expiries as hold on hold.payment_id = row.${key}
       join prices on prices.id = hold.price_id where prices.ticket_rate_id = '${target?.rate_id}' group by 2, 3`)
     expect(rows, table).toHaveLength(1)
     expect(rows[0]?.count, table).toBe(61)

@@ -5,7 +5,7 @@ import type { Caller } from './callers.ts'
 import type { Thing } from './world.ts'
 
 // Test oracle of authorization: derives access from database rows, without any of the gateway's code
-// (DECISIONS 2).
+// (DECISIONS, access).
 
 /** A channel sees the catalogues of its grants, an integration that of its organization. */
 export const seesCatalogue = ({ organizations }: Caller, { organization }: Thing): boolean =>

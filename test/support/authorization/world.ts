@@ -1,10 +1,10 @@
 import type { Mode } from '../../../src/domain/caller/mode.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
-import { refunds } from '../../../src/domain/refund/table.ts'
 import {
   readCursor as readEventCursor,
   toCursor as toEventCursor,
-} from '../../../src/domain/ticket-rate/search-events.ts'
+} from '../../../src/domain/listing/search-events.ts'
+import { refunds } from '../../../src/domain/refund/table.ts'
 import { scanTicket } from '../door.ts'
 import type { GatewayOptions } from '../harness.ts'
 import { openStripeSale, type StripeSale } from '../stripe-sale.ts'

@@ -76,7 +76,7 @@ const copied = {
     id: eachOf('chk'),
     organization_id: of('org'),
     integration_id: of('int'),
-    nonce: eachOf('non'),
+    idempotency_key: eachOf('non'),
     ticket_id: eachOf('tkt'),
     event_id: of('evt'),
   },

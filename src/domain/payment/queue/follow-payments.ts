@@ -4,7 +4,7 @@ import { hasKey, inOrganization, query } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import type { Mode } from '../../caller/mode.ts'
 import type { Payment } from '../table.ts'
-import { holds, openSessions } from './table.ts'
+import { expiries, openSessions } from './table.ts'
 
 // Both queues follow payments of one organization, in the transaction that writes them.
 
@@ -17,16 +17,16 @@ const ended = arrayRows('ended', {
 
 // Times in milliseconds: a Citus cluster refuses to delete by a function of a column that depends on the session's time zone.
 const drop = query(
-  'drop_holds',
+  'drop_expiries',
   () => sql`
-  delete from ${holds} using ${ended.typed}
-  where ${inOrganization(holds.organizationId)} and ${holds.priceId} = ended."priceId" and ${holds.mode} = ended.mode
-    and ${holds.expiresAt} = to_timestamp(ended."expiresAt" / 1000)::timestamptz(3) and ${holds.paymentId} = ended."paymentId"`,
+  delete from ${expiries} using ${ended.typed}
+  where ${inOrganization(expiries.organizationId)} and ${expiries.priceId} = ended."priceId" and ${expiries.mode} = ended.mode
+    and ${expiries.expiresAt} = to_timestamp(ended."expiresAt" / 1000)::timestamptz(3) and ${expiries.paymentId} = ended."paymentId"`,
 )
 
-/** Takes payments of one organization that are paid or have ended, and the prices of their tickets, out of the queue of
+/** Takes payments of one organization that are paid or have ended, and the prices of their tickets, out of the queue of ends of
  *  holds. `payments` have the ends of their holds. */
-export async function dropHolds(
+export async function dropExpiries(
   tx: Connection,
   payments: Pick<Payment, 'id' | 'organizationId' | 'expiresAt'>[],
   tickets: { paymentId: string; priceId: string; mode: Mode }[],

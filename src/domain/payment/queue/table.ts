@@ -8,8 +8,8 @@ import { isPaymentOf } from '../table.ts'
 /** Unpaid payments by the end of their holds, a row for each price that they hold places at: a queue for those who look
  *  for overdue ones, so that no index of payments changes when one is paid. A row is a hint, and the payment decides. It
  *  is inserted with its payment, moved with the end of its hold, and deleted by the statement that pays or ends it. */
-export const holds = pgTable(
-  'holds',
+export const expiries = pgTable(
+  'expiries',
   {
     organizationId: text('organization_id').notNull(),
     priceId: text('price_id').notNull(),
@@ -19,18 +19,18 @@ export const holds = pgTable(
     /** Discount of any of the tickets: a payment has one at most. */
     discountId: text('discount_id'),
   },
-  (hold) => [
+  (expiry) => [
     // Serves checkouts that find a rate or a price full, and, by the whole key, the payment itself.
     primaryKey({
-      name: 'holds_pk',
-      columns: [hold.priceId, hold.mode, hold.expiresAt, hold.paymentId, hold.organizationId],
+      name: 'expiries_pk',
+      columns: [expiry.priceId, expiry.mode, expiry.expiresAt, expiry.paymentId, expiry.organizationId],
     }),
     // Serves the sweeper.
-    index().on(hold.expiresAt),
+    index().on(expiry.expiresAt),
     // Serves checkouts that find a discount used up.
-    index('holds_with_discount')
-      .on(hold.discountId, hold.mode, hold.expiresAt)
-      .where(isNotNull(hold.discountId)),
+    index('expiries_with_discount')
+      .on(expiry.discountId, expiry.mode, expiry.expiresAt)
+      .where(isNotNull(expiry.discountId)),
   ],
 )
 
@@ -54,8 +54,8 @@ export const openSessions = pgTable(
   ],
 )
 
-/** Condition that a payment is that of a queued hold. */
-export const isOfHold = isPaymentOf(holds)
+/** Condition that a payment is that of a queued end of a hold. */
+export const isOfExpiry = isPaymentOf(expiries)
 
 /** Condition that a payment is that of a queued session. */
 export const isOfSession = isPaymentOf(openSessions)

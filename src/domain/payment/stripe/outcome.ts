@@ -4,13 +4,9 @@ import type { PaymentOutcome, ProviderCharge, RefundOutcome } from '../provider.
 
 // Stripe's decimals are those of ISO 4217 but for these (docs.stripe.com/currencies): it takes whole ariary, and ISK and
 // UGX with two decimals that are 00. Of three decimals the last must be 0, which every amount of ours is (DECISIONS 61).
-const ownDecimals = new Map([
-  ['MGA', 0],
-  ['ISK', 2],
-  ['UGX', 2],
-])
+const ownDecimals: Record<string, number> = { MGA: 0, ISK: 2, UGX: 2 }
 
-const stripeDecimalsOf = (currency: string): number => ownDecimals.get(currency) ?? decimalsOf(currency)
+const stripeDecimalsOf = (currency: string): number => ownDecimals[currency] ?? decimalsOf(currency)
 
 /** Converts ISO minor units to Stripe's. */
 export const toStripeAmount = (minor: number, currency: string): number =>

@@ -43,7 +43,7 @@ async function takeKey(
  *  mails and messages that were queued for them.
  *  Refuses: NOT_FOUND; IDEMPOTENCY_KEY_REUSED; ILLEGAL_TRANSITION if no ticket is active, or those that are have no
  *  attendee any more; TOO_MANY_RESENDS if one of them was sent again or transferred five times within 24 hours, by the
- *  database's clock (DECISIONS 9). */
+ *  database's clock (DECISIONS, holders). */
 export async function resendTickets({ of, idempotencyKey }: z.output<typeof ticketResending>, ctx: Context) {
   const caller = requireConfidential(ctx)
   const owner = caller.kind === 'channel' ? caller.channelId : caller.integrationId

@@ -2,6 +2,7 @@ import type { Connection } from '../../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../../caller/context.ts'
 import { retryOnDuplicate } from '../../caller/idempotency.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { newDocumentToken, newQrCode } from '../../contract/ids.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { queueTransfer, requireResends } from '../../delivery/queue-deliveries.ts'
@@ -11,7 +12,6 @@ import { clearedAttendee } from '../../ticket/anonymized.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { isTicket, lockTicket, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { retiredDocuments, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../../webhook/record-changes.ts'
 import type { TicketTransfer } from './attendee-input.ts'
 import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
 
@@ -47,7 +47,7 @@ async function giveTo(tx: Connection, former: Ticket, to: TicketTransfer, langua
  *  the new attendee and a notice for the former one. A ticket that already bears this name and address is
  *  returned unchanged, so that a retry makes no further code.
  *  Refuses: NOT_FOUND, ILLEGAL_TRANSITION unless it is active, ALREADY_ENTERED, TRANSFER_NOT_ALLOWED by
- *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS 9). */
+ *  its rate, EVENT_ENDED by the database's clock, TOO_MANY_RESENDS (DECISIONS, holders). */
 export async function transferTicket(to: TicketTransfer, ctx: Context): Promise<Ticket> {
   requireConfidential(ctx)
   const found = await requireTicket(to.ticketId, ctx)

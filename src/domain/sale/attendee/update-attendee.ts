@@ -4,6 +4,7 @@ import { arrayRows, quoteName } from '../../../engine/data/array-params.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../../caller/context.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { searchNameOf } from '../../event/search-words.ts'
 import { lockPayments } from '../../payment/lock-payment.ts'
@@ -11,7 +12,6 @@ import { isAnonymized } from '../../ticket/anonymized.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { lockTickets, requireTicket, requireUnused } from '../../ticket/require-ticket.ts'
 import { type LookupTicket, type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../../webhook/record-changes.ts'
 import { checkAge } from '../checkout/check-entries.ts'
 import type { AttendeeChanges } from './attendee-input.ts'
 import { readAttendeeTerms, statusRefusal } from './attendee-rules.ts'
@@ -75,7 +75,7 @@ async function forEach<Result>(
  *  mail that is queued for a former address is not sent, and tickets that are paid later go to the new one.
  *  Records nothing of a correction that changes nothing. Returns the tickets in the order of the corrections.
  *  Refuses: NOT_FOUND; INVALID for a ticket that is named twice or is another organization's;
- *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS 9). */
+ *  ILLEGAL_TRANSITION, also for an attendee who was anonymized; ALREADY_ENTERED; UNDER_AGE (DECISIONS, holders). */
 export async function updateAttendees(corrections: AttendeeChanges[], ctx: Context): Promise<Ticket[]> {
   requireConfidential(ctx)
   const named: LookupTicket[] = []

@@ -37,10 +37,10 @@ mutation('issueInvitations', {
   input: invitationsInput,
   parse: parseRequest,
   needs: { caller: 'integration', scope: 'sales' },
-  async run({ guests, sendTickets, ...input }, ctx) {
-    const sent = { ...input, guests: guests.map(attendeeColumns), sendResourcers: sendTickets }
-    return ofRate(input.ticketRateId, () => issueInvitations(sent, ctx))
-  },
+  run: ({ guests, ...input }, ctx) =>
+    ofRate(input.ticketRateId, () =>
+      issueInvitations({ ...input, guests: guests.map(attendeeColumns) }, ctx),
+    ),
   payload: 'Tickets given away. They cost nothing and are `ACTIVATED`.',
   fields: saleFields(
     {

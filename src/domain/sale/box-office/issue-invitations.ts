@@ -1,7 +1,8 @@
 import { refuseIf } from '../../../engine/base/errors.ts'
 import type { Context } from '../../caller/context.ts'
+import { leftOf } from '../../stock/left.ts'
 import type { Ticket } from '../../ticket/table.ts'
-import { availabilityProblem, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
+import { availabilityProblem, isBuyable } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkSale } from '../checkout/check-sale.ts'
 import type { CheckoutEntry } from '../checkout/checkout-input.ts'
@@ -46,9 +47,9 @@ function planInvitations({ guests }: InvitationsInput, terms: Terms, now: Date):
 }
 
 /** Gives tickets of one rate away for the integration's organization, all or none, until the event ends. They
- *  take places, cost nothing and are active at once; `sendResourcers` sends them.
+ *  take places, cost nothing and are active at once; `sendTickets` sends them.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planInvitations and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY
- *  (DECISIONS 9). */
+ *  (DECISIONS, sales at the door and invitations). */
 export function issueInvitations(input: InvitationsInput, ctx: Context): Promise<CheckoutAnswer> {
   const plan = (terms: Terms) => planInvitations(input, terms, ctx.now)
   return sellThroughOwnChannel('invitation', input, { plan, count: input.guests.length }, ctx)

@@ -33,7 +33,7 @@ export async function sellThroughOwnChannel(
  *  the organization took itself. By the rules of a checkout, but until the event ends. A total above 0 has an
  *  invoice and a charge, which refunds by hand are taken from. Amounts in minor units.
  *  Refuses: FORBIDDEN, NOT_FOUND, whatever planCheckout and holdExactly refuse, SALE_ENDED if the event has
- *  ended, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS 9). */
+ *  ended, IDEMPOTENCY_KEY_REUSED, BUSY (DECISIONS, sales at the door and invitations). */
 export async function sellAtBoxOffice(input: BoxOfficeInput, ctx: Context): Promise<CheckoutAnswer> {
   const plan = (terms: Terms) => planCheckout(input, terms, ctx, 'box_office')
   const taken = { method: input.method, methodReference: input.reference ?? null }

@@ -102,7 +102,7 @@ function checkQrCodes(entries: CheckoutEntry[]): Problem[] {
 }
 
 /** Checks the entries of a checkout against the terms of its rate. Each problem has the path of its field
- *  (DECISIONS 4). A quote is asked for before anybody has answered anything. */
+ *  (DECISIONS, checkout). A quote is asked for before anybody has answered anything. */
 export const checkEntries = (entries: CheckoutEntry[], terms: Terms, isQuote = false): Problem[] => [
   ...entries.flatMap((entry, index) =>
     [checkSupplements, ...(isQuote ? [] : [checkAnswers, checkAge]), checkWarranty]

@@ -1,7 +1,8 @@
 import type { Problem } from '../../../engine/base/errors.ts'
 import { problem } from '../../contract/problem-codes.ts'
+import { leftOf } from '../../stock/left.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
-import { availabilityProblem, leftOf, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
+import { availabilityProblem, whyClosed, whyUnpriced } from '../../ticket-rate/sale-rules.ts'
 import { maxTickets, type TicketRate } from '../../ticket-rate/table.ts'
 import type { Terms } from './terms-loaders.ts'
 
@@ -22,7 +23,8 @@ function checkCount(rate: TicketRate, count: number, saleType: SaleType): Proble
 }
 
 /** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started (at the
- *  box office: not ended), it is on sale, and it has stock (DECISIONS 4 and 9). */
+ *  box office: not ended), it is on sale, and it has stock (DECISIONS, sales at the door
+ *  and invitations). */
 export function checkSale({ rate, prices }: Terms, count: number, now: Date, saleType: SaleType) {
   const closed = whyClosed(rate, rate, now, saleType !== 'online')
   return closed ? [closed] : [whyUnpriced(prices, now) ?? [], checkCount(rate, count, saleType)].flat()

@@ -1,10 +1,10 @@
 import { type GraphQLResolveInfo, Kind, visit } from 'graphql'
-import { z } from 'zod'
-import { id, personalDocumentType } from '../../../engine/base/input-types.ts'
+import type { z } from 'zod'
+import { personalDocumentType } from '../../../engine/base/input-types.ts'
 import { parseRequest } from '../../../engine/base/parse.ts'
 import { builder, fieldOf, nullable, part, queryField } from '../../../engine/graphql/builder.ts'
 import { inputOf, inputTypes } from '../../../engine/graphql/input-of.ts'
-import { mutation, oneObject, resultOf } from '../../../engine/graphql/mutation-result.ts'
+import { mutation, resultOf } from '../../../engine/graphql/mutation-result.ts'
 import type { FieldNeeds } from '../../../engine/graphql/needs.ts'
 import { catchRefusal } from '../../../engine/graphql/problems.ts'
 import type { Context } from '../../caller/context.ts'
@@ -17,7 +17,6 @@ import { TicketRateRef } from '../../ticket-rate/graphql.ts'
 import { ticketRateById } from '../../ticket-rate/loaders.ts'
 import { PriceRef } from '../../ticket-rate/parts-graphql.ts'
 import { maxTickets } from '../../ticket-rate/table.ts'
-import { cancelCheckout } from '../settle/cancel-checkout.ts'
 import { supplementInput } from './checkout-input.ts'
 import { checkoutTickets, quoteCheckout } from './checkout-tickets.ts'
 import * as inputs from './items-input.ts'
@@ -174,11 +173,9 @@ mutation('checkout', {
   input: inputs.checkoutInput,
   parse: parseRequest,
   needs,
-  async run({ items, sendTickets, ...input }, ctx, info) {
+  async run({ items, ...input }, ctx, info) {
     requireOneSale(ctx, info)
-    return inputs.sellItems(items, (asked) =>
-      checkoutTickets({ ...input, ...asked, sendResourcers: sendTickets }, ctx),
-    )
+    return inputs.sellItems(items, (asked) => checkoutTickets({ ...input, ...asked }, ctx))
   },
   payload: 'Tickets that are held until the payment expires, or paid if the total is 0.',
   fields: (t) => ({
@@ -192,14 +189,4 @@ mutation('checkout', {
       resolve: ({ payment }) => payment.conditionsChanged,
     }),
   }),
-})
-
-mutation('cancelPayment', {
-  description:
-    'Cancels an unpaid payment, whose places are available again at once. One that is already cancelled is returned as it is.',
-  input: z.strictObject({ paymentId: id.describe('Payment identifier.') }).describe('Payment to cancel.'),
-  needs: { caller: 'channel', scope: 'none' },
-  run: async ({ paymentId }, ctx) => ({ payment: await cancelCheckout(paymentId, ctx) }),
-  payload: 'Cancelled payment.',
-  fields: oneObject('payment', PaymentRef, 'Cancelled payment. Its places are available again.'),
 })

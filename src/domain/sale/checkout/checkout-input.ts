@@ -56,7 +56,7 @@ export const ticketInput = z
   })
   .meta({ id: 'CheckoutTicketEntry', description: 'One ticket to buy, and who it is for.' })
 
-/** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS 4). */
+/** Input of a checkout that REST and GraphQL share (INTERFACE, POST /tickets/checkout; DECISIONS, checkout). */
 export const checkoutBody = z
   .strictObject({
     ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),
@@ -71,7 +71,7 @@ export const checkoutBody = z
       .describe(
         'URL that the buyer is sent to if the payment fails, expires or is cancelled. With a publishable key, a page of one of its origins.',
       ),
-    sendResourcers: z
+    sendTickets: z
       .boolean()
       .nullish()
       .describe('True to send the tickets to the attendees once they are paid. Defaults to false.'),

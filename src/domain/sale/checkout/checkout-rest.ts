@@ -8,7 +8,7 @@ import { route } from '../../../engine/rest/route.ts'
 import { inSnakeCase } from '../../../engine/rest/snake-case.ts'
 import type { Context } from '../../caller/context.ts'
 import { isTest } from '../../caller/mode.ts'
-import { exampleIds } from '../../contract/example-ids.ts'
+import { exampleIds } from '../../contract/ids.ts'
 import { paymentUrl } from '../../payment/payment-url.ts'
 import type { Payment } from '../../payment/table.ts'
 import type { Ticket } from '../../ticket/table.ts'
@@ -26,14 +26,14 @@ const checkoutData = body(
   'Successful checkout. The tickets are held until the payment expires. With a total of 0 they are paid already.',
   {
     payment_id: field.text('id', 'Payment identifier.', 'pay_01jd8s2w7b6d2f9h5k7n1q4s6v'),
-    payment_url: field.field(
+    payment_url: field.of(
       (_payment: Payment, { url }: Beside) => url,
       z.url().describe('Payment page to send the buyer to.'),
       'https://tickets.example/pay/Qm3c7R1xV9tY5nK2w8Zp4sLh',
     ),
     test: isTest('True with a test key; absent otherwise.'),
     total_amount: field.amount('totalAmount', 'Amount that the buyer pays, in major units.', 21.6),
-    tickets: field.field(
+    tickets: field.of(
       (_payment: Payment, { tickets }: Beside) => tickets,
       z
         .array(issuedTicketBody.schema)
@@ -98,7 +98,7 @@ async function loadIssuedTicket(ticket: Ticket, { loaders }: Context) {
   return issuedTicketBody.of(ticket, price)
 }
 
-/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS 4). */
+/** Serves POST /tickets/checkout (INTERFACE, checkout; DECISIONS, checkout). */
 export const checkoutRoute = route({
   method: 'POST',
   url: '/tickets/checkout',
@@ -120,7 +120,7 @@ export const checkoutRoute = route({
           'Key that makes retries safe: the same key and body return the first response for 24 hours.',
         ),
     }),
-    body: inSnakeCase(checkoutBody),
+    body: inSnakeCase(checkoutBody, { sendTickets: 'send_resourcers' }),
     response: { 200: checkoutAnswer },
     refuses: checkoutRefusals,
     sends: ['Idempotent-Replayed'],

@@ -14,7 +14,7 @@ import { rateNotFound, readTerms } from './terms-loaders.ts'
 type Public = Extract<Caller, { kind: 'publishable' }>
 
 /** Checks what a browser may not choose in a checkout: the code of a ticket, which would tell which codes are
- *  taken, and a page of somebody else to send the buyer to. Refuses: INVALID (DECISIONS 10). */
+ *  taken, and a page of somebody else to send the buyer to. Refuses: INVALID (DECISIONS, keys). */
 function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
   const codes = input.tickets.flatMap(({ qrCode }, index): Problem[] =>
     qrCode
@@ -35,19 +35,19 @@ function checkPublicInput(input: CheckoutInput, { origins }: Public): void {
  *  With a publishable key the answer has no tickets, because they bear persons and codes, and is refused for
  *  a code of the client's own and for addresses outside of the key's origins.
  *  Refuses: FORBIDDEN, NOT_FOUND, INVALID, whatever planCheckout and holdExactly refuse, IDEMPOTENCY_KEY_REUSED, BUSY;
- *  RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS 4, 145). */
+ *  RATE_LIMITED for a publishable key (INTERFACE, checkout; DECISIONS, checkout; DECISIONS 145). */
 export async function checkoutTickets(input: CheckoutInput, ctx: Context): Promise<CheckoutAnswer> {
   const caller = requireSelling(ctx)
   const { channelId, mode } = caller
   const isPublic = caller.kind === 'publishable'
   if (isPublic) checkPublicInput(input, caller)
   // Anybody has a publishable key, so nobody tests what it mails to strangers.
-  const sendResourcers = isPublic && mode === 'test' ? false : input.sendResourcers
+  const sendTickets = isPublic && mode === 'test' ? false : input.sendTickets
   const { idempotencyKey } = input
   // Browsers have idempotency keys of their own, so that none takes or tries those of the channel.
   const owner = nameInMode(ctx, isPublic ? `public ${channelId}` : channelId)
   const order: CheckoutOrder = {
-    input: { ...input, sendResourcers },
+    input: { ...input, sendTickets },
     idempotency: idempotencyKey ? hashRequest(owner, idempotencyKey, inOneForm(input)) : null,
     seller: { channelId, mode, saleType: 'online', provider: providerOf(ctx.services, ctx).name, isPublic },
     plan: (terms) => planCheckout(input, terms, ctx),

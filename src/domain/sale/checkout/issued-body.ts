@@ -37,7 +37,7 @@ const supplement = body('IssuedSupplement', 'Supplement bought with a ticket, as
 const refund = body('Refund', 'Completed refund of a ticket.', {
   channel_id: lookup.channel_id,
   amount: field.amount('amount', 'Amount in major units.', 20),
-  at: field.field('at', z.iso.datetime().describe('Time of the refund.'), '2026-11-23T10:00:00.000Z'),
+  at: field.of('at', z.iso.datetime().describe('Time of the refund.'), '2026-11-23T10:00:00.000Z'),
 })
 
 const warranty = body('TicketWarranty', 'Warranty bought with the ticket; zeros if none.', {
@@ -62,7 +62,7 @@ export const issuedTicketBody = body('IssuedTicket', 'Ticket, as the checkout th
     'Ticket status; `active` from the start, even before it is paid.',
     'active',
   ),
-  price: field.field(
+  price: field.of(
     (ticket: Ticket, price: Price) => priceBody.of(views.priceAsSold(price, ticket)),
     priceBody.schema.describe('Price that the ticket was sold at.'),
     priceBody.example,
@@ -78,7 +78,7 @@ export const issuedTicketBody = body('IssuedTicket', 'Ticket, as the checkout th
     'Gender, as one digit. The service attaches no meaning to it.',
     null,
   ),
-  birthday: field.field('birthday', z.iso.date().nullable().describe('Date of birth, `YYYY-MM-DD`.'), null),
+  birthday: field.of('birthday', z.iso.date().nullable().describe('Date of birth, `YYYY-MM-DD`.'), null),
   address: lookup.address,
   postal_code: lookup.postal_code,
   country_code: { ...lookup.country, example: null },

@@ -195,7 +195,7 @@ export const checkoutInput = z
       .describe(
         'Total that the buyer was shown. A higher total is refused, and nothing is held; a lower one sets `conditionsChanged`.',
       ),
-    sendTickets: common.sendResourcers,
+    sendTickets: common.sendTickets,
     redirectUrl: common.redirectUrl,
     errorUrl: common.errorUrl,
     language: common.language,
@@ -233,7 +233,7 @@ export const invitationsInput = z
   .strictObject({
     ticketRateId: common.ticketRateId,
     guests: z.array(attendee).describe(`Guests, one ticket for each; at most ${maxInvitations}.`),
-    sendTickets: common.sendResourcers.describe('True to send the tickets to the guests. Defaults to false.'),
+    sendTickets: common.sendTickets.describe('True to send the tickets to the guests. Defaults to false.'),
     idempotencyKey: key,
   })
   .describe('Tickets of one rate that are given away.')

@@ -3,8 +3,9 @@ import { compareTotal, requireAmount, toMoney } from '../../../engine/base/money
 import type { Context } from '../../caller/context.ts'
 import { problem, refusal } from '../../contract/problem-codes.ts'
 import { findDiscount } from '../../discount/loaders.ts'
+import { leftOf } from '../../stock/left.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
-import { availabilityProblem, currentPrice, isBuyable, leftOf } from '../../ticket-rate/sale-rules.ts'
+import { availabilityProblem, currentPrice, isBuyable } from '../../ticket-rate/sale-rules.ts'
 import type { Price } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
 import { checkSale } from './check-sale.ts'
@@ -78,7 +79,7 @@ export function planOf({ rate }: Terms, tickets: PricedTicket[], expectedTotal?:
 
 /** Validates and prices a checkout by the database's clock and counters, and holds nothing. `terms` are those
  *  of the input's rate. A total that is lower than `expectedTotal` is marked as changed conditions.
- *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS 3 and 4);
+ *  Refuses: all problems of the entries, the rate and its stock at once (INTERFACE, checkout; DECISIONS, checkout);
  *  TOTAL_INCREASED. */
 export async function planCheckout(
   { tickets: entries, discountCode, expectedTotal }: CheckoutInput,

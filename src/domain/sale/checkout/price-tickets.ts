@@ -2,8 +2,9 @@ import type { Problem } from '../../../engine/base/errors.ts'
 import { percentageOf, smallestCharge } from '../../../engine/base/money.ts'
 import { problem } from '../../contract/problem-codes.ts'
 import type { Discount } from '../../discount/table.ts'
+import { leftOf } from '../../stock/left.ts'
 import type { SoldSupplement, Ticket } from '../../ticket/table.ts'
-import { feeOf, leftOf } from '../../ticket-rate/sale-rules.ts'
+import { feeOf } from '../../ticket-rate/sale-rules.ts'
 import type { Price, Supplement } from '../../ticket-rate/table.ts'
 import { readAnswer } from './check-entries.ts'
 import type { CheckoutEntry } from './checkout-input.ts'
@@ -11,7 +12,7 @@ import type { Terms } from './terms-loaders.ts'
 
 const path = ['discountCode']
 
-/** Checks that a discount exists, is valid now and is for this rate (DECISIONS 9). */
+/** Checks that a discount exists, is valid now and is for this rate (DECISIONS, discounts). */
 export function checkDiscount(discount: Discount | null, ticketRateId: string, now: Date): Problem[] {
   if (!discount) return [problem('DISCOUNT_UNKNOWN', 'There is no discount with this code.', path)]
   const { validFrom, validUntil, ticketRateIds } = discount
@@ -64,7 +65,7 @@ export type PricedTicket = ReturnType<typeof priceTicket>
 /** Prices one ticket from the rate's rows, never from client input. The discount comes off the price first:
  *  fees, commission and warranty follow from what is left, but a fixed fee stays. Percentages round half up,
  *  once per ticket and component. Requires an entry that checkEntries accepts; a guest may have a language of its own
- *  (DECISIONS 1, 4 and 9). */
+ *  (DECISIONS, amounts; DECISIONS, checkout; DECISIONS, discounts). */
 export function priceTicket(
   entry: CheckoutEntry & Pick<Partial<Ticket>, 'language'>,
   price: Price,

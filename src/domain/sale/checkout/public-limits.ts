@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../../engine/base/errors.ts'
 import { perOwner } from '../../../engine/base/make-once.ts'
+import { hourMs } from '../../../engine/base/timers.ts'
 import { createLimitCounters } from '../../../engine/http/limit-counters.ts'
 import type { Context, Services } from '../../caller/context.ts'
 import { refusal } from '../../contract/problem-codes.ts'
@@ -11,14 +12,14 @@ import type { CheckoutAnswer } from './sell-tickets.ts'
 
 /** Places of a checkout; `payment` is null while it is being made. Free ones count until a time by the clock of this
  *  process. */
-type HeldPlaces = {
+type UnpaidPlaces = {
   places: number
   payment: { id: string; organizationId: string } | null
   freeUntil?: number | undefined
 }
 
 const maxUnknownCodes = 50
-const holdsOf = perOwner((_: Services) => new LRUCache<string, Set<HeldPlaces>>({ max: 20_000 }))
+const unpaidOf = perOwner((_: Services) => new LRUCache<string, Set<UnpaidPlaces>>({ max: 20_000 }))
 const unknownCodesOf = perOwner((_: Services) => createLimitCounters(60_000))
 
 // Address and keys that are counted together; null for a caller that is not limited.
@@ -28,20 +29,20 @@ const countedAs = ({ caller, address, mode }: Context): string | null =>
 const tooMany = (message: string, limit: number, retryAfter: number) =>
   refusal('RATE_LIMITED', message, [], { limit, retryAfter })
 
-const placesIn = (holds: Set<HeldPlaces>) => [...holds].reduce((sum, { places }) => sum + places, 0)
+const placesIn = (unpaid: Set<UnpaidPlaces>) => [...unpaid].reduce((sum, { places }) => sum + places, 0)
 
-async function forgetEnded(holds: Set<HeldPlaces>, { db }: Context): Promise<void> {
-  const check = async (hold: HeldPlaces) => {
-    if (!hold.payment || (hold.freeUntil ?? 0) > performance.now()) return
-    const payment = await findPayment(db, hold.payment.organizationId, hold.payment.id)
-    if (payment?.status !== 'pending' && payment?.status !== 'processing') holds.delete(hold)
+async function forgetEnded(unpaid: Set<UnpaidPlaces>, { db }: Context): Promise<void> {
+  const check = async (one: UnpaidPlaces) => {
+    if (!one.payment || (one.freeUntil ?? 0) > performance.now()) return
+    const payment = await findPayment(db, one.payment.organizationId, one.payment.id)
+    if (payment?.status !== 'pending' && payment?.status !== 'processing') unpaid.delete(one)
   }
-  await Promise.all([...holds].map(check))
+  await Promise.all([...unpaid].map(check))
 }
 
 // Seconds until some of the places may count no more.
-function retryAfterOf(holds: Set<HeldPlaces>): number {
-  const next = Math.min(...[...holds].map(({ freeUntil }) => freeUntil ?? 0))
+function retryAfterOf(unpaid: Set<UnpaidPlaces>): number {
+  const next = Math.min(...[...unpaid].map(({ freeUntil }) => freeUntil ?? 0))
   return Number.isFinite(next) ? Math.max(60, Math.ceil((next - performance.now()) / 1000)) : 60
 }
 
@@ -51,18 +52,18 @@ export async function holdWithinLimit(places: number, ctx: Context, sell: () => 
   const { publishableHeldPlaces: limit, publishableFreeHours } = ctx.services
   const who = countedAs(ctx)
   if (who === null || limit === null) return sell()
-  const holds = holdsOf(ctx.services).get(who) ?? new Set()
-  holdsOf(ctx.services).set(who, holds)
-  if (placesIn(holds) + places > limit) await forgetEnded(holds, ctx)
-  if (placesIn(holds) + places > limit)
-    throw tooMany('Too many places, unpaid or free, are held from this address.', limit, retryAfterOf(holds))
-  const hold: HeldPlaces = { places, payment: null }
-  holds.add(hold)
-  const answer = await sell().finally(() => holds.delete(hold))
+  const unpaid = unpaidOf(ctx.services).get(who) ?? new Set()
+  unpaidOf(ctx.services).set(who, unpaid)
+  if (placesIn(unpaid) + places > limit) await forgetEnded(unpaid, ctx)
+  if (placesIn(unpaid) + places > limit)
+    throw tooMany('Too many places, unpaid or free, are held from this address.', limit, retryAfterOf(unpaid))
+  const asked: UnpaidPlaces = { places, payment: null }
+  unpaid.add(asked)
+  const answer = await sell().finally(() => unpaid.delete(asked))
   const { id, organizationId, totalAmount } = answer.payment
-  const freeUntil = totalAmount === 0 ? performance.now() + publishableFreeHours * 3_600_000 : undefined
+  const freeUntil = totalAmount === 0 ? performance.now() + publishableFreeHours * hourMs : undefined
   // A repetition costs nothing: the checkout that it repeats is counted already.
-  if (!answer.replayed) holds.add({ places, payment: { id, organizationId }, freeUntil })
+  if (!answer.replayed) unpaid.add({ places, payment: { id, organizationId }, freeUntil })
   return answer
 }
 

@@ -9,10 +9,11 @@ import { checkReplay, type Idempotency } from '../../caller/idempotency.ts'
 import { findDiscount } from '../../discount/loaders.ts'
 import { findPayment } from '../../payment/loaders.ts'
 import { idempotencyKeys, isFresh } from '../../payment/table.ts'
+import { leftOf } from '../../stock/left.ts'
+import type { Counters } from '../../stock/table.ts'
 import { findTicketsOf } from '../../ticket/loaders.ts'
-import { priceById, readOrganizationOfRate } from '../../ticket-rate/loaders.ts'
-import { leftOf } from '../../ticket-rate/sale-rules.ts'
-import type { Left, Price } from '../../ticket-rate/table.ts'
+import { organizationOfRate, priceById } from '../../ticket-rate/loaders.ts'
+import type { Price } from '../../ticket-rate/table.ts'
 import { expireHoldsBy, hasOverdueUses } from '../release/expire-holds.ts'
 import type { Checkout, HoldJob } from './hold/hold-rows.ts'
 import { holdTogether } from './hold/hold-together.ts'
@@ -47,7 +48,7 @@ async function replay(
   { ticketRateId }: CheckoutOrder['input'],
   { db, caller }: Context,
 ): Promise<CheckoutAnswer | null> {
-  const organizationId = terms?.rate.organizationId ?? (await readOrganizationOfRate(db, ticketRateId)) ?? ''
+  const organizationId = terms?.rate.organizationId ?? (await organizationOfRate.anew(db, ticketRateId)) ?? ''
   const found = await findCompletedKey(db, organizationId, id)
   const key = checkReplay(found, requestHash, 'This key was already used for another checkout.')
   if (!key) return null
@@ -59,7 +60,7 @@ async function replay(
   return { payment, tickets, replayed: true }
 }
 
-const isMore = (now: Left, before: Left) =>
+const isMore = (now: Counters, before: Counters) =>
   (leftOf(now) ?? Number.POSITIVE_INFINITY) > (leftOf(before) ?? Number.POSITIVE_INFINITY)
 
 // Frees what overdue holds take up of what was refused: places of the rate or of prices, or uses of the discount, which
@@ -76,7 +77,7 @@ async function mayFitAfterExpiry(
   if (reason.code === 'SOLD_OUT' || reason.code === 'INSUFFICIENT_AVAILABILITY') {
     const current = await readStock[mode](db, rate.id)
     if (!current) return false
-    const isShort = (counter: Left) => (leftOf(counter) ?? count) < count
+    const isShort = (counter: Counters) => (leftOf(counter) ?? count) < count
     const short = new Set(current.prices.filter(isShort).map(({ id }) => id))
     // If the rate is full, a place at any price will do.
     const keys = isShort(current.rate) ? current.overdueAt : current.overdueAt.filter((id) => short.has(id))
@@ -105,10 +106,10 @@ async function trySale(order: CheckoutOrder, ctx: Context) {
     const plan = await planTickets(terms)
     const { holdMinutes } = ctx.services
     const outcome = await holdTogether(ctx.db, { plan, input, idempotency, seller, holdMinutes })
-    if (outcome instanceof Refusal) throw outcome
-    if (typeof outcome !== 'object') return null
+    if (outcome.kind === 'refused') throw outcome.refusal
+    if (outcome.kind !== 'held') return null
     const prices = plan.tickets.map(({ price }) => price)
-    return { answer: { ...outcome, replayed: false }, prices }
+    return { answer: { ...outcome.checkout, replayed: false }, prices }
   } catch (error) {
     if (isTransient(error) || isDuplicate(error)) return null
     if (error instanceof Refusal && (await mayFitAfterExpiry(error.problems, terms, order, ctx))) return null

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Readers } from '../../../engine/data/batch-loader.ts'
+import { readByKeys } from '../../../engine/data/by-organization.ts'
 import { fewRowsOf } from '../../../engine/data/json-rows.ts'
 import { Loader } from '../../../engine/data/loader.ts'
 import { anyOf, type Find, inOrganizationIfNamed, queryTogether } from '../../../engine/data/query.ts'
@@ -9,12 +10,13 @@ import type { KeyRow } from '../../caller/authenticate.ts'
 import type { Context } from '../../caller/context.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
 import { createContextWith, keysByKeyId } from '../../caller/prefetch.ts'
-import { isInMode, readSold } from '../../caller/sold.ts'
+import { isInMode } from '../../caller/sold.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { ageText, events } from '../../event/table.ts'
 import { locations } from '../../location/table.ts'
 import { organizations } from '../../organization/table.ts'
-import { holds } from '../../payment/queue/table.ts'
+import { expiries } from '../../payment/queue/table.ts'
+import { stock } from '../../stock/table.ts'
 import {
   byRate,
   countedRates,
@@ -24,14 +26,7 @@ import {
   rateQuestions,
   rateSupplements,
 } from '../../ticket-rate/loaders.ts'
-import {
-  type Price,
-  prices,
-  type Question,
-  type Supplement,
-  stock,
-  ticketRates,
-} from '../../ticket-rate/table.ts'
+import { type Price, prices, type Question, type Supplement, ticketRates } from '../../ticket-rate/table.ts'
 
 const saleRows = fewRowsOf({
   ...rateColumns,
@@ -99,7 +94,7 @@ async function findTerms(
 
 // Checkouts in one turn of the event loop, of any rates and callers of a mode, share one statement.
 const findTermsOf = perMode((mode) =>
-  readSold<Terms>(async (db, { keys: ids, organizationId }) => {
+  readByKeys<Terms>(async (db, { keys: ids, organizationId }) => {
     const [, terms] = await findTerms(db, [], ids, mode, organizationId)
     return terms
   }, organizationOfRate),
@@ -111,11 +106,11 @@ const overduePrices: Find<Pick<Price, 'id' | 'ticketRateId'>> = {
   rows: fewRowsOf({ id: prices.id, ticketRateId: prices.ticketRateId }),
   query: (select, keys) => {
     const isHeldAt = and(
-      inOrganizationIfNamed(holds.organizationId),
-      eq(holds.priceId, prices.id),
-      isInMode(holds.mode),
+      inOrganizationIfNamed(expiries.organizationId),
+      eq(expiries.priceId, prices.id),
+      isInMode(expiries.mode),
     )
-    const isHeld = sql`(select true from ${holds} where ${isHeldAt} and ${holds.expiresAt} <= ${nowMs} limit 1)`
+    const isHeld = sql`(select true from ${expiries} where ${isHeldAt} and ${expiries.expiresAt} <= ${nowMs} limit 1)`
     return select.from(prices).where(and(anyOf(prices.ticketRateId, keys), isHeld))
   },
 }
@@ -125,7 +120,7 @@ const findStock = queryTogether('stock_and_overdue_holds', [sales, ratePrices, o
 /** Reads the counters of a rate and its prices for a checkout that found too little, with the prices at which overdue
  *  holds still take up places, by one statement. */
 export const readStock = perMode((mode) =>
-  readSold(async (db, values) => {
+  readByKeys(async (db, values) => {
     const [rates, prices, overdue] = await findStock(db, { ...values, mode })
     const pricesOf = byRate(prices)
     const overdueOf = byRate(overdue)

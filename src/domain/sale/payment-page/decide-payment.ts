@@ -94,11 +94,7 @@ const pressedOf = perDatabase(() => new Map<string, Promise<Decision>>())
  *  action, even before the sweeper runs, unless the provider says that it was paid. One that has ended is
  *  only refreshed. However often a button is pressed at once, this process calls the provider once; several processes may
  *  call it once each, and it identifies them by the payment's id. Refuses: BUSY. */
-export function decidePayment(
-  services: PaymentServices,
-  found: FoundPayment,
-  action: BuyerAction,
-): Promise<Decision> {
+export function decidePayment(services: PaymentServices, found: FoundPayment, action: BuyerAction) {
   const db = ownedBy(services.db, nameInMode(found, found.organizationId))
   const own = { ...services, db }
   if (action === 'view') return decide(own, found, action)

@@ -50,16 +50,12 @@ const pageOfPayment = readByIds('pages_of_payments', {
 })
 
 // No personal data: anybody with the page's address can see it.
+const { paymentId, priceAmount, discountAmount, supplements, warrantyAmount, warrantyHours } = tickets
 const lineRows = fewRowsOf({
-  paymentId: tickets.paymentId,
+  ...{ paymentId, priceAmount, discountAmount, supplements, warrantyAmount, warrantyHours },
   priceName: prices.name,
-  priceAmount: tickets.priceAmount,
   discountName: sql<string | null>`${discounts.name}`,
-  discountAmount: tickets.discountAmount,
-  supplements: tickets.supplements,
   feeAmount: tickets.organizationFeeAmount,
-  warrantyAmount: tickets.warrantyAmount,
-  warrantyHours: tickets.warrantyHours,
 })
 const linesByPayments = query('ticket_lines_by_payments', {
   rows: lineRows,

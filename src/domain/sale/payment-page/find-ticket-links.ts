@@ -36,13 +36,13 @@ function maskRecipient(recipient: string): string {
  *  cancelled ticket, and one that was given to another person, has no URL. */
 export async function findTicketLinks(
   db: Database,
-  payment: Pick<Payment, 'id' | 'organizationId' | 'sendResourcers'>,
+  payment: Pick<Payment, 'id' | 'organizationId' | 'sendTickets'>,
   publicUrl: string,
 ) {
   const values = { organizationId: payment.organizationId, paymentId: payment.id }
   const [rows, recipients] = await Promise.all([
     documentsOfPayment(db, values),
-    payment.sendResourcers ? recipientsByPayment(db, values) : [],
+    payment.sendTickets ? recipientsByPayment(db, values) : [],
   ])
   const maskedOf = (status: (typeof recipients)[number]['status']) => [
     ...new Set(recipients.flatMap((row) => (row.status === status ? [maskRecipient(row.recipient)] : []))),

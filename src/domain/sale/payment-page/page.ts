@@ -36,7 +36,7 @@ const paymentNotFound = () => refusal('NOT_FOUND', 'There is no such payment.')
 
 const readToken = ({ params }: FastifyRequest) => (params as { '*': string })['*']
 
-// Another language than ours in a checkout means the organization's, not the browser's (DECISIONS 9).
+// Another language than ours in a checkout means the organization's, not the browser's (DECISIONS, language and referral).
 function languageOf(reply: FastifyReply, { language, organizationLanguage }: FoundPayment): Language {
   if (language !== null) return chooseLanguage(language, organizationLanguage)
   return negotiateLanguage(reply) ?? chooseLanguage(organizationLanguage)
@@ -99,10 +99,7 @@ export async function addPaymentPage(app: FastifyInstance, services: Services, l
       reply.headers(secretAddress)
     })
     // A wildcard, so that addresses of the wrong length or depth get an error page, too.
-    const tokenOf = (request: FastifyRequest) => {
-      const token = readToken(request)
-      return readPageToken(token) ? token : null
-    }
+    const tokenOf = (request: FastifyRequest) => readPageToken(readToken(request))?.token ?? null
     const options = { schema: { hide: true }, config: { tokenOf } }
     scope.get<{ Querystring: { paid?: string; tickets?: string } }>('/pay/*', options, (request, reply) => {
       const { paid, tickets } = request.query

@@ -6,21 +6,22 @@ import { hasKey } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { aloneOnRow, transaction } from '../../../engine/database/transaction.ts'
 import { type Context, requireConfidential } from '../../caller/context.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { illegalTransition, refusal } from '../../contract/problem-codes.ts'
 import { queueTicketNotices } from '../../delivery/queue-notices.ts'
+import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { requireUnused } from '../../ticket/require-ticket.ts'
 import { type Ticket, ticketColumns, tickets } from '../../ticket/table.ts'
 import { lookupStatus } from '../../ticket/views.ts'
-import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
+import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 import type { cancellationInput } from './refund-tickets.ts'
 import { findNamed, lockNamed } from './tickets-of.ts'
 
 /** Cancels tickets of one payment, all or none, frees their places and records the changes that clients receive. Moves
  *  no money. Requires this transaction to hold the row locks of the tickets. Refuses: ALREADY_ENTERED if anybody has
  *  ever entered with one; SUPPLEMENT_REDEEMED if any of their supplements was handed out; ILLEGAL_TRANSITION if one is
- *  not active (DECISIONS 5, 9). */
+ *  not active (DECISIONS, states). */
 export async function recordCancelled(tx: Connection, active: Ticket[]): Promise<Ticket[]> {
   const [first] = active
   if (!first) return []
@@ -50,7 +51,7 @@ export async function recordCancelled(tx: Connection, active: Ticket[]): Promise
 
 /** Cancels a paid ticket, or those of a payment, all or none, and frees their places at once. Moves no money.
  *  Idempotent: returns tickets that are already cancelled unchanged. Tells attendees and payer, unless `notify` is
- *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS 5, 9, 161). */
+ *  false. Refuses: NOT_FOUND, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, ILLEGAL_TRANSITION (DECISIONS, states; DECISIONS 161). */
 export async function cancelTickets({ of, notify }: z.output<typeof cancellationInput>, ctx: Context) {
   requireConfidential(ctx)
   const named = await findNamed(of, ctx)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Refusal } from '../../../engine/base/errors.ts'
 import * as scalars from '../../../engine/base/input-types.ts'
 import { requireAmount } from '../../../engine/base/money.ts'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
 import { rowsOf } from '../../../engine/data/json-rows.ts'
 import { anyOf, inOrganization, query } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
@@ -139,7 +139,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) 
   })
 }
 
-const openRefunds = writesByKey<Asked, Opened | Refusal>(
+const openRefunds = joinWrites<Asked, Opened | Refusal>(
   'refund-requests',
   (db, asked, onLocked) =>
     retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),

@@ -1,13 +1,14 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { byId, groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
 import { rowsOf } from '../../../engine/data/json-rows.ts'
 import { inOrganization, ownById, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection, Database } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce, boundedTransactions } from '../../../engine/database/transaction.ts'
 import { nameInMode } from '../../caller/idempotency.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { ratesOfPayments } from '../../payment/loaders.ts'
@@ -18,7 +19,6 @@ import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type RefundAttempt, refunds } from '../../refund/table.ts'
 import { lockTickets } from '../../ticket/require-ticket.ts'
 import { tickets } from '../../ticket/table.ts'
-import { recordChanges } from '../../webhook/record-changes.ts'
 
 /** Limits of a queue of refunds: a run of an organization's, and at most one of another's beside it. */
 export const refundLimits = {
@@ -53,10 +53,7 @@ const decide = query(
 )
 
 // A refund after an outcome; null if that changes nothing, because it is decided already.
-function afterOutcome<Row extends RefundAttempt & { now: string }>(
-  row: Row,
-  outcome: RefundOutcome,
-): Row | null {
+function afterOutcome<Row extends RefundAttempt & { now: string }>(row: Row, outcome: RefundOutcome) {
   const isPending = row.status === 'pending'
   if (outcome.kind === 'failed')
     return { ...row, status: isPending ? 'failed' : row.status, lastError: outcome.code }
@@ -151,13 +148,9 @@ async function recordRefunded(
  *  transaction. A refund is decided once: repeated outcomes change nothing, and a failure after a success undoes
  *  nothing, but is kept in `lastError` for the operator. Takes as many statements for one refund as for many. Returns
  *  the refunds' current rows by their ids, without those whose payment is locked elsewhere if these are skipped. */
-export async function settleRefunds(
-  tx: Connection,
-  given: DecidedRefund[],
-  onLocked: OnLocked = 'wait',
-): Promise<Map<string, RefundAttempt>> {
+export async function settleRefunds(tx: Connection, given: DecidedRefund[], onLocked: OnLocked = 'wait') {
   const [first] = given
-  if (!first) return new Map()
+  if (!first) return new Map<string, RefundAttempt>()
   const { organizationId } = first.refund
   const paymentIds = [...new Set(given.map(({ refund }) => refund.paymentId))]
   const locked = await lockPayments(tx, organizationId, paymentIds, onLocked)
@@ -186,7 +179,7 @@ export async function settleRefunds(
   return new Map(taken.map(({ refund }) => [refund.id, currentOf(refund.id) ?? refund]))
 }
 
-const settleTogether = writesByKey<DecidedRefund, RefundAttempt>(
+const settleTogether = joinWrites<DecidedRefund, RefundAttempt>(
   'refunds',
   async (db, given, onLocked) => {
     const settled = await refundTransaction(db, (tx) => settleRefunds(tx, given, onLocked))

@@ -22,10 +22,7 @@ export const ticketsOf = z
 export type NamedTickets = Pick<Ticket, 'organizationId' | 'paymentId' | 'currency'> & { ids: string[] }
 
 /** Finds the tickets that a caller names. Refuses: NOT_FOUND. */
-export async function findNamed(
-  { ticketId, paymentId = '' }: z.output<typeof ticketsOf>,
-  ctx: Context,
-): Promise<NamedTickets> {
+export async function findNamed({ ticketId, paymentId = '' }: z.output<typeof ticketsOf>, ctx: Context) {
   if (ticketId !== undefined)
     return { ...(await requireTicket(ticketId, ctx, ['of', 'ticketId'])), ids: [ticketId] }
   const payment = await requirePayment(paymentId, ctx, ['of', 'paymentId'])

@@ -1,7 +1,6 @@
 import { and, eq, lte, not, type SQL, sql } from 'drizzle-orm'
-import { groupBy } from '../../../engine/base/group-by.ts'
 import { byOrganization, findEverywhere, readByOrganization } from '../../../engine/data/by-organization.ts'
-import { findDue } from '../../../engine/data/leased-jobs.ts'
+import { claimByOrganization, findDue } from '../../../engine/data/leased-jobs.ts'
 import { inOrganization, query, textArrayParam } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import { type Database, runSql } from '../../../engine/database/database.ts'
@@ -9,30 +8,29 @@ import { transaction } from '../../../engine/database/transaction.ts'
 import { type Mode, perMode } from '../../caller/mode.ts'
 import { isInMode } from '../../caller/sold.ts'
 import { lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
-import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { expiries, isOfExpiry } from '../../payment/queue/table.ts'
 import { idempotencyKeys, isFresh, isOverdue, payments } from '../../payment/table.ts'
 import { paymentMayBecome } from '../../payment/transitions.ts'
 import { type Ending, releaseHolds } from './release-holds.ts'
 
 /** Expires up to `limit` overdue payments, in a transaction for each organization, and returns their number.
- *  Safe to run in many processes: each skips rows that another has locked (DECISIONS 5). */
+ *  Safe to run in many processes: each skips rows that another has locked (DECISIONS, states). */
 export async function expireHolds(db: Database, limit: number): Promise<number> {
-  const isDue = lte(holds.expiresAt, nowMs)
-  const found = await findDue(db, holds, holds.expiresAt, isDue, limit, holds.paymentId)
-  let expired = 0
-  for (const [organizationId, own] of groupBy(found, ({ organizationId }) => organizationId)) {
-    const ids = own.map(({ id }) => id)
-    expired += await transaction(db, async (tx) => {
+  const isDue = lte(expiries.expiresAt, nowMs)
+  const found = await findDue(db, expiries, expiries.expiresAt, isDue, limit, expiries.paymentId)
+  const expired = await claimByOrganization(found, (organizationId, own) =>
+    transaction(db, async (tx) => {
+      const ids = own.map(({ id }) => id)
       const locked = await lockPayments(tx, organizationId, ids, 'skip')
       // The queue may be behind.
       const endings = [...locked.values()].flatMap(({ id, status, isOverdue }): Ending[] =>
         isOverdue && paymentMayBecome(status, 'expired') ? [{ id, organizationId, status: 'expired' }] : [],
       )
       await releaseHolds(tx, endings)
-      return endings.length
-    })
-  }
-  return expired
+      return endings
+    }),
+  )
+  return expired.length
 }
 
 /** Column that says whose places or uses overdue holds take up: those of prices, or of discounts. */
@@ -43,16 +41,12 @@ const lockOverdue = (by: HeldBy, onLocked: OnLocked) =>
   query<{ id: string }>(
     `lock_overdue_by_${by}_${onLocked}`,
     () => sql`select locked.id from unnest(${textArrayParam('keys')}) as key cross join lateral (
-      select ${payments.id} from ${holds} join ${payments} on ${isOfHold}
-      where ${inOrganization(holds.organizationId)} and ${inOrganization(payments.organizationId)}
-        and ${holds[by]} = key and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} and ${isOverdue}
-      order by ${holds.expiresAt} limit ${sql.placeholder('limit')}::integer
+      select ${payments.id} from ${expiries} join ${payments} on ${isOfExpiry}
+      where ${inOrganization(expiries.organizationId)} and ${inOrganization(payments.organizationId)}
+        and ${expiries[by]} = key and ${isInMode(expiries.mode)} and ${expiries.expiresAt} <= ${nowMs} and ${isOverdue}
+      order by ${expiries.expiresAt} limit ${sql.placeholder('limit')}::integer
       for update of ${payments} ${sql.raw(onLocked === 'skip' ? 'skip locked' : '')}) as locked`,
   )
-const locks = {
-  priceId: { skip: lockOverdue('priceId', 'skip'), wait: lockOverdue('priceId', 'wait') },
-  discountId: { skip: lockOverdue('discountId', 'skip'), wait: lockOverdue('discountId', 'wait') },
-}
 
 // So few that nobody waits for them, and more than most checkouts need, so that the next ones find places.
 const leastAtOnce = 5
@@ -67,9 +61,10 @@ export function expireHoldsBy(
 ): Promise<void> {
   const { organizationId, keys } = values
   return transaction(db, async (tx) => {
-    let found = await locks[by].skip(tx, { ...values, limit: Math.max(count, leastAtOnce) })
+    let found = await lockOverdue(by, 'skip')(tx, { ...values, limit: Math.max(count, leastAtOnce) })
     // One, so that whoever waits has locked nothing that another may wait for.
-    if (found.length === 0) found = await locks[by].wait(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
+    if (found.length === 0)
+      found = await lockOverdue(by, 'wait')(tx, { ...values, keys: keys.slice(0, 1), limit: 1 })
     await releaseHolds(
       tx,
       found.map(({ id }) => ({ id, organizationId, status: 'expired' })),
@@ -80,8 +75,8 @@ export function expireHoldsBy(
 const overdueUses = query<{ discountId: string }>(
   'discounts_with_overdue_holds',
   () => sql`select key as "discountId" from unnest(${textArrayParam('keys')}) as key where (
-    select true from ${holds} where ${inOrganization(holds.organizationId)} and ${holds.discountId} = key
-      and ${isInMode(holds.mode)} and ${holds.expiresAt} <= ${nowMs} limit 1)`,
+    select true from ${expiries} where ${inOrganization(expiries.organizationId)} and ${expiries.discountId} = key
+      and ${isInMode(expiries.mode)} and ${expiries.expiresAt} <= ${nowMs} limit 1)`,
 )
 
 /** Reports whether overdue holds still take up uses of a discount. Checkouts of one turn of the event loop that find

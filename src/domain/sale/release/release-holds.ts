@@ -4,14 +4,15 @@ import { hasKey } from '../../../engine/data/query.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { announceOnCommit } from '../../../engine/database/transaction.ts'
 import { modes } from '../../caller/mode.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { paymentChange } from '../../payment/body.ts'
 import { arePayments, type PaymentName } from '../../payment/lock-payment.ts'
-import { closeSessionsNow, dropHolds } from '../../payment/queue/follow-payments.ts'
+import { closeSessionsNow, dropExpiries } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { tickets } from '../../ticket/table.ts'
-import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
+import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 
 /** Unpaid payment, and the status it ends with. */
 export type Ending = PaymentName & { status: 'failed' | 'expired' | 'cancelled' }
@@ -44,7 +45,7 @@ export async function releaseHolds(tx: Connection, endings: Ending[]): Promise<v
       : [],
   )
   await recordChanges(tx, changes)
-  await dropHolds(tx, ended, released)
+  await dropExpiries(tx, ended, released)
   // Nobody can pay there any more.
   await closeSessionsNow(tx, ended)
   // In one order, so that two transactions can't deadlock.

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection } from '../../../engine/database/database.ts'
-import { holds, isOfHold } from '../../payment/queue/table.ts'
+import { expiries, isOfExpiry } from '../../payment/queue/table.ts'
 import { isHolding, payments } from '../../payment/table.ts'
 import { before, type Queue, type QueueName, queueEntries, queues } from './queues.ts'
 
@@ -45,9 +45,9 @@ const count = query<{ name: QueueName; counts: Record<string, number> }>('count_
         `'pending', count(*) filter (where status = 'pending'),
           'processing', count(*) filter (where status = 'processing')`,
         sql`select distinct id, status from (
-          select payment.* from ${holds} cross join lateral (
-            select ${payments.id}, ${payments.status} from ${payments} where ${isOfHold} and ${isHolding} limit 1) as payment
-          order by ${holds.expiresAt} desc limit 10000) as newest`,
+          select payment.* from ${expiries} cross join lateral (
+            select ${payments.id}, ${payments.status} from ${payments} where ${isOfExpiry} and ${isHolding} limit 1) as payment
+          order by ${expiries.expiresAt} desc limit 10000) as newest`,
       ),
       row('refunds', `'pending', count(*)`, sql`select 1 from refunds where ${queues.refunds.waits}`),
     ],

@@ -13,19 +13,15 @@ const gauges: CountGauge<Backlog>[] = [
   ofQueues('failing', 'Jobs that are tried again and again in vain, at most 10000 of each code'),
   ofQueues('dead', 'Jobs that were given up, at most 10000'),
   {
-    ...{
-      name: 'boxoffice_payments',
-      help: 'Payments that hold places, at most 10000 together',
-      label: 'status',
-    },
+    name: 'boxoffice_payments',
+    help: 'Payments that hold places, at most 10000 together',
+    label: 'status',
     of: ({ holds }) => ({ pending: holds?.pending, processing: holds?.processing }),
   },
   {
-    ...{
-      name: 'boxoffice_refunds',
-      help: 'Refunds that are not done, at most 10000 of each status',
-      label: 'status',
-    },
+    name: 'boxoffice_refunds',
+    help: 'Refunds that are not done, at most 10000 of each status',
+    label: 'status',
     of: ({ refunds }) => ({ pending: refunds?.pending, failed: refunds?.dead }),
   },
 ]
@@ -41,4 +37,8 @@ export const measured = {
     },
   ],
   gauges,
+  help: {
+    replica_read: '1 if the catalogue is read from this replica, 0 if the primary answers for it',
+    shards_unreachable: 'Parts of the tables of sales on servers of a cluster that are out of reach',
+  },
 }

@@ -55,7 +55,7 @@ export const queues = {
     waits: ofProvider,
     failing: sql`${ofProvider} and ${wasTried}`,
   },
-  holds: { table: 'holds', dueAt: sql`expires_at`, waits: sql`true` },
+  holds: { table: 'expiries', dueAt: sql`expires_at`, waits: sql`true` },
   // A turn may wait for a day.
   retention: {
     table: 'retention_turns',

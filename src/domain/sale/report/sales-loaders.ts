@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { decodeCursor, encodeCursor } from '../../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../../engine/base/cursor.ts'
 import { groupBy } from '../../../engine/base/group-by.ts'
 import type { Readers } from '../../../engine/data/batch-loader.ts'
 import { Loader } from '../../../engine/data/loader.ts'
@@ -79,9 +79,8 @@ type SalesPage = { groupBy: SalesGrouping; first: number; after: string }
 /** Opaque cursor of a row, whose position is its key; that of tickets without a key is behind all others. */
 export const toCursor = ({ key }: Sums): string => encodeCursor(key === null ? 'n' : `k${key}`)
 
-/** Decodes a cursor. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string): string =>
-  decodeCursor(cursor, (text) => (/^(k[^\p{Cc}]{1,100}|n)$/u.test(text) ? text : null))
+/** Decodes a cursor. */
+export const readCursor = cursorReader(/^(k[^\p{Cc}]{1,100}|n)$/u, String)
 
 /** Adds up the paid tickets of a mode and of events of an organization, group by group, in one statement. The rows of
  *  each event are ordered by key, bytewise; that of tickets without a key comes last. */

@@ -7,7 +7,7 @@ import { settlePayment } from './settle-payment.ts'
 
 /** Cancels an unpaid checkout of the channel and frees its places at once. Idempotent: returns a checkout
  *  that is already cancelled unchanged. An overdue one expires instead. Refuses: NOT_FOUND,
- *  ILLEGAL_TRANSITION (DECISIONS 5). */
+ *  ILLEGAL_TRANSITION (DECISIONS, states). */
 export async function cancelCheckout(paymentId: string, ctx: Context): Promise<Payment> {
   requireChannel(ctx)
   const { db, loaders } = ctx

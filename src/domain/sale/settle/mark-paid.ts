@@ -4,18 +4,19 @@ import { inOrganization, query } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Connection } from '../../../engine/database/database.ts'
 import { announceOnCommit, atOnce } from '../../../engine/database/transaction.ts'
+import { recordChanges } from '../../change/record-changes.ts'
 import { queueDeliveries } from '../../delivery/queue-deliveries.ts'
 import { events } from '../../event/table.ts'
 import { issueInvoices } from '../../invoice/issue-invoice.ts'
 import { locations } from '../../location/table.ts'
 import { paymentChange } from '../../payment/body.ts'
-import { dropHolds, dropSessions } from '../../payment/queue/follow-payments.ts'
+import { dropExpiries, dropSessions } from '../../payment/queue/follow-payments.ts'
 import { type Payment, payments } from '../../payment/table.ts'
 import { wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { moveStock, stockMoves } from '../../stock/move-stock.ts'
 import { ticketChange } from '../../ticket/body.ts'
 import { type Ticket, tickets } from '../../ticket/table.ts'
-import { moveStock, stockMoves } from '../../ticket-rate/move-stock.ts'
-import { recordAvailability, recordChanges } from '../../webhook/record-changes.ts'
+import { recordAvailability } from '../../ticket-rate/record-availability.ts'
 
 const marked = arrayRows('marked', { id: 'text', invoiceReference: 'text', endsSession: 'boolean' })
 
@@ -59,7 +60,7 @@ const moveOf = { held: { held: -1, sold: 1 }, expired: { sold: 1 } }
 /** Marks payments of one organization and mode as paid, with all consequences: activates their tickets, issues
  *  invoices (none for a total of 0), records changes and queues the delivery of tickets. Takes as many statements for
  *  one payment as for many. Null if the tickets had expired and there are not enough places left for
- *  all; nothing is changed then (DECISIONS 5). */
+ *  all; nothing is changed then (DECISIONS, states). */
 export async function markPaid(tx: Connection, payables: Payable[], from: 'held' | 'expired') {
   const [first] = payables
   if (!first) return []
@@ -79,7 +80,7 @@ export async function markPaid(tx: Connection, payables: Payable[], from: 'held'
   await atOnce(
     recordChanges(tx, changes),
     queueDeliveries(tx, payables),
-    dropHolds(tx, paid, sold),
+    dropExpiries(tx, paid, sold),
     dropSessions(tx, ended),
   )
   if (from === 'held' && !(await moveStock(tx, organizationId, mode, moves)))

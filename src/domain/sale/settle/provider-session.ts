@@ -1,4 +1,4 @@
-import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { claimByOrganization, findDue } from '../../../engine/data/leased-jobs.ts'
 import { nowMs, secondsFromNow } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
@@ -32,10 +32,7 @@ export const saveSession = (db: Database, payment: PaymentName, provider: string
     return earlier
   })
 
-const mayAskAgain = or(
-  isNull(payments.sessionAskedAt),
-  lte(payments.sessionAskedAt, sql`${nowMs} - interval '3 seconds'`),
-)
+const mayAskAgain = sql`coalesce(${payments.sessionAskedAt} <= ${nowMs} - interval '3 seconds', true)`
 
 /** Returns the id of a payment's open session. Null, too, if it is with another provider than the current
  *  one. */
@@ -84,11 +81,11 @@ async function claimSessions(db: Database, provider: string) {
   const isDue = sql`${openSessions.provider} = ${provider} and ${openSessions.dueAt} <= ${nowMs}`
   return claimByOrganization(
     await findDue(db, openSessions, openSessions.dueAt, isDue, batchSize),
-    async (ofOrganization, limit) => {
+    async (ofOrganization, { length }) => {
       const isOwnDue = and(eq(openSessions.organizationId, ofOrganization), isDue)
       // An array, so that the subquery runs once.
       const isFree = sql`${openSessions.sessionId} = any(array(select ${openSessions.sessionId} from ${openSessions}
-      where ${isOwnDue} order by ${openSessions.dueAt} limit ${limit} for update skip locked))`
+      where ${isOwnDue} order by ${openSessions.dueAt} limit ${length} for update skip locked))`
       const isOpen = and(eq(payments.organizationId, ofOrganization), isOfSession, payments.sessionOpen)
       return db
         .update(openSessions)

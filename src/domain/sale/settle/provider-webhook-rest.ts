@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { RateLimits } from '../../../engine/request/rate-limits.ts'
 import type { Services } from '../../caller/context.ts'
 import { refusal } from '../../contract/problem-codes.ts'
-import { receiveProviderEvent } from './receive-provider-event.ts'
+import { applyProviderEvent } from './apply-provider-event.ts'
 
 /** Serves `POST /webhooks/{provider}`, whose signature covers the raw body. Answers 200 once an event is
  *  committed; any other status makes the provider retry. Signed events have no rate limit, because a refused
@@ -22,7 +22,7 @@ export async function addProviderWebhook(app: FastifyInstance, services: Service
         limits.countFailure(request)
         throw refusal('BAD_REQUEST', 'The signature is missing, wrong or too old.')
       }
-      const received = await receiveProviderEvent(db, provider.name, event)
+      const received = await applyProviderEvent(db, provider.name, event)
       const { id, type } = event
       if (received === 'unknown')
         log.warn({ event: id, type }, 'provider event is about an unknown payment or refund')

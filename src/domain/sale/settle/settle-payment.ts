@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { deferred, writesByKey } from '../../../engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../../engine/data/join-writes.ts'
 import { hasKey } from '../../../engine/data/query.ts'
 import { inSeconds } from '../../../engine/database/clock.ts'
 import { type Connection, type Database, isLockTimeout } from '../../../engine/database/database.ts'
@@ -12,14 +12,14 @@ import {
 import { nameInMode } from '../../caller/idempotency.ts'
 import { arePayments, lockPayments, type OnLocked } from '../../payment/lock-payment.ts'
 import { closeSessionsNow, dropSessions } from '../../payment/queue/follow-payments.ts'
-import { holds } from '../../payment/queue/table.ts'
+import { expiries } from '../../payment/queue/table.ts'
 import { payments } from '../../payment/table.ts'
 import { paymentMayBecome, wherePaymentMayBecome } from '../../payment/transitions.ts'
+import { rateInMode } from '../../stock/table.ts'
 import { tickets } from '../../ticket/table.ts'
-import { rateInMode } from '../../ticket-rate/table.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
-import { receiveMoney } from './receive-money.ts'
-import { recordProviderEvents } from './record-reported.ts'
+import { applyCharges } from './apply-charges.ts'
+import { recordProviderEvents } from './record-charges.ts'
 import {
   endsSession,
   isOfCurrentSession,
@@ -48,24 +48,19 @@ async function startProcessing(tx: Connection, undecided: LockedSettlement[]): P
     .returning({ id: payments.id })
   const moved = processing.map(({ id }) => id)
   announceOnCommit(tx, 'payments', moved)
-  const formerEnds = undecided.map(({ payment }) => payment.expiresAt)
-  const areQueued = and(
-    eq(holds.organizationId, tickets.organizationId),
-    inArray(holds.expiresAt, formerEnds),
+  const areTheirs = and(
+    hasKey(tx, tickets.paymentId, organizationId, moved),
+    eq(expiries.organizationId, tickets.organizationId),
+    eq(expiries.paymentId, tickets.paymentId),
+    eq(expiries.priceId, tickets.priceId),
+    eq(expiries.mode, tickets.mode),
+    // Their ends so far, by which the queue is ordered.
+    inArray(
+      expiries.expiresAt,
+      undecided.map(({ payment }) => payment.expiresAt),
+    ),
   )
-  const isOfTicket = and(eq(holds.priceId, tickets.priceId), eq(holds.mode, tickets.mode))
-  await tx
-    .update(holds)
-    .set({ expiresAt })
-    .from(tickets)
-    .where(
-      and(
-        hasKey(tx, tickets.paymentId, organizationId, moved),
-        areQueued,
-        isOfTicket,
-        eq(holds.paymentId, tickets.paymentId),
-      ),
-    )
+  await tx.update(expiries).set({ expiresAt }).from(tickets).where(areTheirs)
   return moved
 }
 
@@ -78,7 +73,7 @@ function toEnding({ settlement: { outcome }, payment }: LockedSettlement): Endin
 
 /** Ends locked payments of one organization without a charge, or makes them `processing`. Transitions that a
  *  payment's status does not allow change nothing. A pending payment that is overdue by the database's clock
- *  expires (DECISIONS 5). */
+ *  expires (DECISIONS, states). */
 async function endUnpaid(tx: Connection, settlements: LockedSettlement[]): Promise<SettledStatuses> {
   const undecided = settlements.filter(({ settlement }) => settlement.outcome.kind === 'processing')
   const statuses: SettledStatuses = new Map()
@@ -143,7 +138,12 @@ async function closeSessionsOf(
  *  the outcome that it would have by itself. Defers, and leaves untouched: payments that are locked elsewhere
  *  (with `skip`), second settlements of a payment, and late or mismatching charges, unless they come
  *  alone. Waits for each lock for `maxLockWait` milliseconds at most. */
-export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocked, maxLockWait?: number) =>
+export const settleInTransaction = (
+  db: Database,
+  group: Settlement[],
+  onLocked: OnLocked,
+  maxLockWait?: number,
+) =>
   transaction(db, async (tx) => {
     const [, taken] = await atOnce(
       maxLockWait === undefined ? Promise.resolve() : limitLockWaits(tx, maxLockWait),
@@ -153,7 +153,7 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
     const effective = [...applied].filter(takesEffect)
     const withCharge = effective.filter(({ settlement }) => settlement.outcome.kind === 'paid')
     const statuses =
-      withCharge.length > 0 ? await receiveMoney(tx, withCharge) : await endUnpaid(tx, effective)
+      withCharge.length > 0 ? await applyCharges(tx, withCharge) : await endUnpaid(tx, effective)
     await closeSessionsOf(tx, organizationOf(group), effective, statuses)
     return group.map((settlement): Settled => {
       const locked = taken.get(settlement)
@@ -163,26 +163,24 @@ export const settleGroup = (db: Database, group: Settlement[], onLocked: OnLocke
     })
   })
 
-// Settles payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one
-// for longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
-// settled by themselves.
-const settleManyRates = (db: Database, group: Settlement[]): Promise<Settled[]> =>
-  settleGroup(db, group, 'skip', 100).catch((error: unknown) => {
-    if (isLockTimeout(error)) return group.map(() => deferred)
-    throw error
-  })
-
 // Paying takes its locks in another order than ending.
 const inKind = (name: string, { outcome }: Settlement) =>
   `${name} ${outcome.kind === 'paid' ? 'paid' : 'ended'}`
 
 // Two groups of organizations, four of rates and two deferred settlements at a time: a rush of payments leaves the other
 // connections to everybody else.
-const settleTogether = writesByKey<Settlement, SettlementResult>('payments', settleGroup, {
+const queue = joinWrites<Settlement, SettlementResult>('payments', settleInTransaction, {
   ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
-    write: settleManyRates,
+    // Payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one for
+    // longer, the payments of all other rates must not wait for it, so that all are deferred, and those of each rate are
+    // settled by themselves.
+    write: (db, group) =>
+      settleInTransaction(db, group, 'skip', 100).catch((error: unknown) => {
+        if (isLockTimeout(error)) return group.map(() => deferred)
+        throw error
+      }),
     familyOf: (settlement) =>
       inKind(nameInMode(settlement.payment, settlement.payment.organizationId), settlement),
   },
@@ -195,8 +193,8 @@ const settleTogether = writesByKey<Settlement, SettlementResult>('payments', set
  *  each is atomic and has the outcome that it would have alone. If they would wait for a counter for long, those of each
  *  rate are batched by themselves. A payment that is locked elsewhere, a second settlement of one, and a late or
  *  mismatching charge are deferred and settled one by one. Transitions that the status does not allow change nothing, but a
- *  charge is never lost: see receiveMoney. Slow form: each alone. Refuses: BUSY if too many of a rate wait. */
+ *  charge is never lost: see applyCharges. Slow form: each alone. Refuses: BUSY if too many of a rate wait. */
 export function settlePayment(db: Database, settlement: Settlement): Promise<SettlementResult> {
   const { mode, ticketRateId } = settlement.payment
-  return settleTogether(db, inKind(rateInMode(mode, ticketRateId), settlement), settlement)
+  return queue(db, inKind(rateInMode(mode, ticketRateId), settlement), settlement)
 }

@@ -4,7 +4,7 @@ import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { errorCode } from '../../../engine/base/errors.ts'
-import type { WebhookDelivery } from '../table.ts'
+import type { WebhookDelivery } from '../../change/table.ts'
 import { isPublicAddress, literalAddress } from './public-address.ts'
 
 // Only the status of a response matters.

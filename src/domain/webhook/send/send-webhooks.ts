@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
 import pLimit from 'p-limit'
 import { groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
@@ -9,8 +8,8 @@ import { byOrganization } from '../../../engine/data/by-organization.ts'
 import { inOrganizationIfNamed, query } from '../../../engine/data/query.ts'
 import { secondsFromNow } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
-import { signMessage } from '../manage-webhook.ts'
-import { webhookDeliveries, webhooks } from '../table.ts'
+import { webhookDeliveries, webhooks } from '../../change/table.ts'
+import { signMessage } from '../secret.ts'
 import { type ClaimedDelivery, claimDeliveries, releaseDeliveries } from './claim-deliveries.ts'
 import { pacesOf, roundsPerBatch } from './pace.ts'
 import { judgeAnswer, type PostOptions, postSigned, type Verdict } from './post-signed.ts'
@@ -45,8 +44,7 @@ const recordDeliveries = query(
 
 // Pause of a webhook to which nothing got through: a second, and then half the time that it has failed for, so
 // that one that is down for long is asked every five minutes.
-const breakSeconds = (failingSince: PgColumn) =>
-  sql`least(300, greatest(1, extract(epoch from clock.at - coalesce(${failingSince}, clock.at)) / 2))`
+const breakSeconds = sql`least(300, greatest(1, extract(epoch from clock.at - coalesce(${webhooks.failingSince}, clock.at)) / 2))`
 
 const receivers = arrayRows('receivers', {
   id: 'text',
@@ -63,7 +61,7 @@ const recordWebhooks = query('record_webhooks', () => {
   return sql`
   update ${webhooks} set failing_since = case when not receivers.works then coalesce(${failingSince}, clock.at) end,
     paused_until = case when receivers.works and receivers.pause = 0 then ${pausedUntil}
-      else to_timestamp(clock.seconds + greatest(receivers.pause, case when receivers.works then 0 else ${breakSeconds(failingSince)} end)) end,
+      else to_timestamp(clock.seconds + greatest(receivers.pause, case when receivers.works then 0 else ${breakSeconds} end)) end,
     status = case when receivers.gone or ${hasFailed} then 'disabled' else ${webhooks.status} end,
     disabled_reason = case when receivers.gone then 'GONE' when ${hasFailed} then 'FAILING' end
   from ${clock} cross join ${receivers.typed}
@@ -129,7 +127,7 @@ const pause = (milliseconds: number) => setTimeout(Math.max(0, milliseconds), un
 /** Sends due deliveries, signed and at least once, until none is left: as many at once to a receiver as it
  *  answers quickly, and one at a time after pauses to one that fails. Any number of processes may run it at
  *  once, each on its own rows, and a slow webhook delays no other. On shutdown, requests in flight are
- *  aborted and their deliveries released (DECISIONS 7; Standard Webhooks). */
+ *  aborted and their deliveries released (DECISIONS, changes; Standard Webhooks). */
 export async function sendWebhooks(
   db: Database,
   { timeoutSeconds = 10, ...more }: Omit<PostOptions, 'timeoutSeconds'> & { timeoutSeconds?: number },

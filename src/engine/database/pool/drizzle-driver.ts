@@ -40,11 +40,10 @@ export function summaryOf(text: string): string {
 
 /** Runs a statement in a span, if traces are on. */
 export function traced(run: Run, statement: Statement, isRaw: boolean): Promise<unknown> {
-  const { tracer } = instruments
-  if (!tracer) return run(statement, isRaw)
+  if (!instruments.tracer) return run(statement, isRaw)
   const summary = summaryOf(statement[0])
   const facts = { 'db.system.name': 'postgresql', 'db.query.summary': summary }
-  return tracer.inSpan(summary, facts, () => run(statement, isRaw))
+  return inSpan(summary, facts, () => run(statement, isRaw))
 }
 
 // The statement starts in the next microtask, because Drizzle asks for raw rows by calling `values` on it.

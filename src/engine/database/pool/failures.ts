@@ -9,8 +9,8 @@ export type Unready = {
 }
 
 /** Reasons in the words of an operator, with the settings to look at. `DATABASE_URL` stands for the one whose
- *  address was tried. */
-const problems = {
+ *  address was tried. The product may say more exactly what is meant. */
+export const problems = {
   UNREACHABLE: 'the database is out of reach: see DATABASE_URL',
   TOO_MANY_CONNECTIONS:
     'the database has no connection left for this role: raise its limit (max_connections), or run fewer processes',

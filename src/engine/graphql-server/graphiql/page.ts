@@ -13,8 +13,6 @@ export type Editor<Examples> = {
   tabsOf(examples?: Examples): { tabs: [Tab, ...Tab[]]; key: string }
 }
 
-type Find<Examples> = () => Promise<Examples | undefined>
-
 // Workarounds. GraphiQL's drag-and-drop moves a pressed tab away from the pointer, so that clicks miss it. Its
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
 // phones: there the response goes below the editors, the sidebar below both, and a plugin covers them. Its name, its
@@ -59,37 +57,31 @@ const hashesOf = (html: string) =>
 const policyOfEditor = (html: string) =>
   policyOf(
     `script-src ${hashesOf(html).join(' ')}`,
-    "style-src 'unsafe-inline'",
-    'worker-src blob:',
-    'font-src data:',
-    'img-src data:',
-    "connect-src 'self'",
-    "form-action 'none'",
+    ...["style-src 'unsafe-inline'", 'worker-src blob:', 'font-src data:', 'img-src data:'],
+    ...["connect-src 'self'", "form-action 'none'"],
   )
 
-async function render<Examples>({ name, iconUrl, tabsOf }: Editor<Examples>, find: Find<Examples>) {
-  const { tabs, key } = tabsOf(await find())
-  // Imported on demand: nine megabytes of text.
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
-  const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
-  const { headers } = tabs[0]
-  const page = renderGraphiQL({ title: name, logo, favicon: iconUrl, headers, defaultTabs: tabs })
-  const html = page
-    .replace('</head>', () => `${style}${script(name.toLowerCase(), key, tabs[0])}</head>`)
-    .replace('<div id="root"></div>', `<header><h1>${name} GraphiQL</h1></header><main id="root"></main>`)
-  return new Representation({
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policyOfEditor(html),
-      vary: 'accept, accept-encoding',
-    },
-    body: Buffer.from(html),
-    isShareable: true,
-  })
-}
+type Find<Examples> = () => Promise<Examples | undefined>
 
 /** Returns GraphiQL as one self-contained page, rendered on the first request. */
-export const graphiqlPage = <Examples>(
-  editor: Editor<Examples>,
-  find: Find<Examples>,
-): (() => Promise<Representation>) => makeOnce(() => render(editor, find))
+export const graphiqlPage = <Examples>({ name, iconUrl, tabsOf }: Editor<Examples>, find: Find<Examples>) =>
+  makeOnce(async () => {
+    const { tabs, key } = tabsOf(await find())
+    // Imported on demand: nine megabytes of text.
+    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
+    const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
+    const { headers } = tabs[0]
+    const page = renderGraphiQL({ title: name, logo, favicon: iconUrl, headers, defaultTabs: tabs })
+    const html = page
+      .replace('</head>', () => `${style}${script(name.toLowerCase(), key, tabs[0])}</head>`)
+      .replace('<div id="root"></div>', `<header><h1>${name} GraphiQL</h1></header><main id="root"></main>`)
+    return new Representation({
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policyOfEditor(html),
+        vary: 'accept, accept-encoding',
+      },
+      body: Buffer.from(html),
+      isShareable: true,
+    })
+  })

@@ -33,12 +33,9 @@ export const failureToJson = (error: unknown, origin: Origin): string =>
 /** Reports whether a subscription was refused, and did not fail. */
 export const isRefused = (error: unknown): boolean => error instanceof RefusedOperation
 
-const argumentsOf = (
-  { schema, compiled, operationName, variables }: LiveOperation,
-  contextValue: Context,
-) => {
-  const { document } = compiled
-  return { schema, document, operationName, variableValues: variables, contextValue }
+const argumentsOf = (operation: LiveOperation, contextValue: Context) => {
+  const { schema, compiled, operationName, variables: variableValues } = operation
+  return { schema, document: compiled.document, operationName, variableValues, contextValue }
 }
 
 /** Events of a subscription, which are taken one by one, and can be ended. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { makeOnce, perOwner } from '../../base/make-once.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
@@ -123,28 +122,17 @@ async function readPageFiles(app: FastifyInstance): Promise<Map<string, Represen
 
 type Find<Examples> = () => Promise<Examples | undefined>
 
-type DocumentationOptions<Examples> = {
-  contract: RestContract<Examples>
-  /** Icon of the page, as SVG. */
-  icon: string
-  publicUrl: () => string
-  /** Tells what fills the examples, in place of identifiers that nothing has. */
-  examplesOf(request: FastifyRequest): Find<Examples>
-  /** Keys that fill the page, by the names of their security schemes. */
-  keysOf(examples: Examples): Record<string, string>
-}
-
-const packageFile = new URL('../../../../package.json', import.meta.url)
-
 /** Makes the document and its page, by their paths. */
 async function open<Examples>(
+  contract: RestContract<Examples>,
   routes: readonly DocumentedRoute[],
-  { contract, icon, publicUrl, keysOf }: DocumentationOptions<Examples>,
+  publicUrl: () => string,
   findExamples: Find<Examples>,
 ) {
-  const [text, examples] = await Promise.all([readFile(packageFile, 'utf8'), findExamples()])
-  const { version }: { version: string } = JSON.parse(text)
-  const document = toOpenApiDocument({ routes, contract, publicUrl: publicUrl(), version, examples })
+  const { icon, fill, keysOf } = contract
+  const examples = await findExamples()
+  const documented = toOpenApiDocument(contract, routes, publicUrl())
+  const document = examples ? fill(documented, examples) : documented
   const app = await openPage(document, icon, examples && keysOf(examples))
   const files = await readPageFiles(app)
   await app.close()
@@ -157,14 +145,18 @@ async function open<Examples>(
 }
 
 /** Adds `/openapi.json`, made from the zod schemas that validate requests, and `/docs`, its page, which loads
- *  nothing from other hosts. Both are made on the first request, to keep startup fast. Call it before the
- *  routes are added. */
+ *  nothing from other hosts. Both are made on the first request, to keep startup fast. `examplesOf` tells what fills the
+ *  examples, in place of identifiers that nothing has. Call it before the routes are added. */
 export function addDocumentation<Examples>(
   app: FastifyInstance,
-  options: DocumentationOptions<Examples>,
+  contract: RestContract<Examples>,
+  publicUrl: () => string,
+  examplesOf: (request: FastifyRequest) => Find<Examples>,
 ): void {
   const routes: DocumentedRoute[] = []
-  const documentationWith = perOwner((find: Find<Examples>) => makeOnce(() => open(routes, options, find)))
+  const documentationWith = perOwner((find: Find<Examples>) =>
+    makeOnce(() => open(contract, routes, publicUrl, find)),
+  )
   app.addHook('onRoute', (route) => {
     if (!route.schema?.hide && route.method !== 'HEAD') routes.push(route)
   })
@@ -172,7 +164,7 @@ export function addDocumentation<Examples>(
   for (const url of ['/openapi.json', '/docs', '/docs/*'])
     app.get<{ Querystring: { v?: string } }>(url, hidden, async (request, reply) => {
       const [path = ''] = request.url.split('?')
-      const file = (await documentationWith(options.examplesOf(request))()).get(path)
+      const file = (await documentationWith(examplesOf(request))()).get(path)
       if (!file) return reply.callNotFound()
       if (versionOf(file) === request.query.v)
         reply.header('cache-control', 'public, max-age=31536000, immutable')

@@ -50,9 +50,7 @@ export type HeaderName = keyof typeof headers
 /** Headers of every response to a request that could be read. */
 export const usualHeaders: HeaderName[] = [
   'X-Request-Id',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
+  ...(['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const),
 ]
 
 const componentOf = (name: string) => name.replaceAll('-', '')

@@ -25,7 +25,7 @@ function tidy(schema: JsonSchema, direction: Direction): void {
   if (format && formats.includes(format)) delete schema.pattern
   if (minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  // Responses may get further fields, which clients ignore (DECISIONS 8).
+  // Responses may get further fields, which clients ignore (DECISIONS, versions).
   if (direction === 'output' && additionalProperties === false) delete schema.additionalProperties
   joinNull(schema)
 }

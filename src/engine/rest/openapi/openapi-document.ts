@@ -1,4 +1,5 @@
 import type { FastifySchema } from 'fastify'
+import { service } from '../../base/service.ts'
 import { headerComponents } from './headers.ts'
 import { createSchemas, type Schemas } from './json-schemas.ts'
 import { type Operation, toOperation } from './operation.ts'
@@ -20,15 +21,10 @@ export type RestContract<Examples> = {
   partsOf(schemas: Schemas): Record<string, unknown>
   /** Replaces what is in the examples of the document by what works. */
   fill<Document>(document: Document, examples: Examples): Document
-}
-
-type DocumentOptions<Examples> = {
-  routes: readonly DocumentedRoute[]
-  contract: RestContract<Examples>
-  /** Address of the service, without a slash at its end. */
-  publicUrl: string
-  version: string
-  examples?: Examples
+  /** Icon of the page, as SVG. */
+  icon: string
+  /** Keys that fill the page, by the names of their security schemes. */
+  keysOf(examples: Examples): Record<string, string>
 }
 
 const toPath = (url: string) => url.replace(/:(\w+)/g, '{$1}')
@@ -40,27 +36,25 @@ function toPaths(routes: readonly DocumentedRoute[], toOne: (schema: FastifySche
   return paths
 }
 
-/** Builds the OpenAPI 3.1 document of these routes. */
-export function toOpenApiDocument<Examples>({
-  routes,
-  contract,
-  publicUrl,
-  version,
-  examples,
-}: DocumentOptions<Examples>) {
+/** Builds the OpenAPI 3.1 document of these routes. `url` is the address of the service, without a slash at its end. */
+export function toOpenApiDocument<Examples>(
+  contract: RestContract<Examples>,
+  routes: readonly DocumentedRoute[],
+  url: string,
+) {
   const { title, description, tags, securitySchemes } = contract
   const schemas = createSchemas()
   const refusalsOf = refusalsWith(contract.refusals, schemas)
-  const document = {
+  return {
     openapi: '3.1.0',
     info: {
       title,
-      version,
+      version: service.version,
       description,
-      contact: { name: 'Operator of the service', url: publicUrl },
+      contact: { name: 'Operator of the service', url },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: publicUrl, description: 'This service.' }],
+    servers: [{ url, description: 'This service.' }],
     tags,
     paths: toPaths(routes, (schema) => toOperation(schema, schemas, refusalsOf)),
     ...contract.partsOf(schemas),
@@ -70,7 +64,6 @@ export function toOpenApiDocument<Examples>({
       schemas: schemas.components() as Record<string, object>,
     },
   }
-  return examples ? contract.fill(document, examples) : document
 }
 
 export type OpenApiDocument = ReturnType<typeof toOpenApiDocument>

@@ -79,11 +79,7 @@ function contentOf(answer: z.ZodType | WithContent, example: unknown, schemas: S
   return { description: answer.description, content: Object.fromEntries(media) }
 }
 
-function responsesOf(
-  schema: FastifySchema,
-  schemas: Schemas,
-  refusalsOf: RefusalsOf,
-): Record<string, unknown> {
+function responsesOf(schema: FastifySchema, schemas: Schemas, refusalsOf: RefusalsOf) {
   const { response = {}, sends = [], isConditional = false, example } = schema
   const tags: HeaderName[] = isConditional ? ['ETag', 'Cache-Control'] : []
   const headers = refersToHeaders([...usualHeaders, ...tags, ...sends])
@@ -114,11 +110,7 @@ export function toOperation(schema: FastifySchema, schemas: Schemas, refusalsOf:
   const { operationId, summary, description, tags, security = [] } = schema
   const parameters = parametersOf(schema, schemas)
   return {
-    operationId,
-    summary,
-    description,
-    tags,
-    security,
+    ...{ operationId, summary, description, tags, security },
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(schema, schemas),
     responses: responsesOf(schema, schemas, refusalsOf),

@@ -69,60 +69,49 @@ const rawStatuses: Record<string, string> = {
   431: 'The headers are too large',
 }
 
-type Entry = [code: string, entry: CodeEntry]
+type Entry = CodeEntry & { code: string }
 
-const describe = ([, { text }]: Entry) =>
+const describe = ({ text }: Entry) =>
   text.replace(/`(\w+)`/g, (_, name: string) => `\`${toSnakeCase(name)}\``)
 
 function exampleOf(entry: Entry) {
-  const [code, { status, facts }] = entry
   const message = describe(entry)
-  const refusal = new Refusal({ code, status, message, facts: facts as Record<string, unknown> | undefined })
-  return { summary: message, value: toErrorBody(refusal, headers['X-Request-Id'].example) }
+  return {
+    summary: message,
+    value: toErrorBody(new Refusal({ ...entry, message }), headers['X-Request-Id'].example),
+  }
 }
-
-const canRetry = ([, { facts = {} }]: Entry) => 'retryAfter' in facts
 
 /** Makes what documents the refusals of a route by status, each with its codes and an example of each code. */
 export function refusalsWith(refusals: Refusals, schemas: Schemas) {
   const errorBody = errorBodyOf(refusals)
-  const all = Object.entries(refusals.codes)
+  const all = Object.entries(refusals.codes).map(([code, entry]) => ({ code, ...entry }))
+  const malformed = all.filter(({ code }) => code === 'BAD_REQUEST')
 
-  function responseOf(summary: string, entries: Entry[]) {
-    const codes = entries.map(([code]) => code)
+  function responseOf(summary: string, entries: Entry[], headers?: object) {
+    const named = entries.map((entry) => `- \`${entry.code}\`: ${describe(entry)}`)
+    const code = { type: 'string', enum: entries.map(({ code }) => code) }
+    const schema = { allOf: [schemas.convert(errorBody, 'output'), { type: 'object', properties: { code } }] }
+    const examples = Object.fromEntries(entries.map((entry) => [entry.code, exampleOf(entry)]))
     return {
-      description: [
-        `${summary}:`,
-        '',
-        ...entries.map((entry) => `- \`${entry[0]}\`: ${describe(entry)}`),
-      ].join('\n'),
-      content: {
-        'application/json': {
-          schema: {
-            allOf: [
-              schemas.convert(errorBody, 'output'),
-              { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-            ],
-          },
-          examples: Object.fromEntries(entries.map((entry) => [entry[0], exampleOf(entry)])),
-        },
-      },
+      description: [`${summary}:`, '', ...named].join('\n'),
+      ...(headers && { headers }),
+      content: { 'application/json': { schema, examples } },
     }
   }
 
   return (schema: FastifySchema): Record<string, unknown> => {
     const codes = codesOf(schema)
-    const entries = all.filter(([code]) => codes.has(code))
-    const refused = [...groupBy(entries, ([, { status }]) => String(status))].map(([status, entries]) => {
-      const retries = entries.some(canRetry) ? (['Retry-After'] as const) : []
-      const { description, content } = responseOf(STATUS_CODES[status] ?? '', entries)
-      return [status, { description, headers: refersToHeaders([...usualHeaders, ...retries]), content }]
+    const refused = all.filter(({ code }) => codes.has(code))
+    const byStatus = [...groupBy(refused, ({ status }) => String(status))].map(([status, entries]) => {
+      const canRetry = entries.some(({ facts = {} }) => 'retryAfter' in facts)
+      const headers = refersToHeaders([...usualHeaders, ...(canRetry ? (['Retry-After'] as const) : [])])
+      return [status, responseOf(STATUS_CODES[status] ?? '', entries, headers)]
     })
-    const malformed = all.filter(([code]) => code === 'BAD_REQUEST')
     const raw = Object.entries(rawStatuses).map(([status, summary]) => [
       status,
       responseOf(summary, malformed),
     ])
-    return Object.fromEntries([...refused, ...raw])
+    return Object.fromEntries([...byStatus, ...raw])
   }
 }

@@ -41,9 +41,9 @@ export const dimensions: Dimension[] = [
           // A scan each second, by turns in and out, until now.
           const values = {
             id: `'chk_' || n`,
-            nonce: `'nonce_' || n`,
+            idempotency_key: `'key_' || n`,
             direction: `case when n % 2 = 0 then 'in' else 'out' end::check_in_direction`,
-            at: `now() - n * interval '1 second'`,
+            scanned_at: `now() - n * interval '1 second'`,
             created_at: `now() - n * interval '1 second'`,
           }
           await fillUp(world, { to, table: 'check_ins', values, like: sql`ticket_id = ${ticketId}` })
@@ -74,7 +74,7 @@ export const dimensions: Dimension[] = [
       await redeem(world, ticketId)()
       return {
         async grow(to) {
-          const values = { nonce: `'nonce_' || n`, created_at: `now() - n * interval '1 second'` }
+          const values = { idempotency_key: `'key_' || n`, created_at: `now() - n * interval '1 second'` }
           await fillUp(world, { to, table: 'redemptions', values, like: sql`ticket_id = ${ticketId}` })
         },
         verbs: {

@@ -61,7 +61,7 @@ async function openHolds(world: ReadWorld, discountCode?: string) {
         { ...ids, ...unique },
         { each, like: sql`${ofTemplate} and position = ${position}` },
       )
-    await copyRows(db, 'holds', { payment_id: ids.payment_id, expires_at }, { each, like: ofTemplate })
+    await copyRows(db, 'expiries', { payment_id: ids.payment_id, expires_at }, { each, like: ofTemplate })
     const isCounted = discountCode ? sql`true` : sql`kind <> 'discount'`
     await db.execute(
       sql`update stock set held = held + ${count * tickets} where mode = 'live' and ${isCounted}`,
@@ -82,7 +82,7 @@ const createDiscount = async ({ sale: { db } }: ReadWorld) => {
 export const dimensions: Dimension[] = [
   {
     name: 'overdue holds of a rate',
-    tables: ['holds'],
+    tables: ['expiries'],
     async open(world) {
       await createDiscount(world)
       return {
@@ -113,7 +113,7 @@ export const dimensions: Dimension[] = [
   },
   {
     name: 'overdue holds with a discount',
-    tables: ['holds'],
+    tables: ['expiries'],
     async open(world) {
       await createDiscount(world)
       return {

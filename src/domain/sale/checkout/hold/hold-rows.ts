@@ -51,7 +51,7 @@ function toPayment(job: HoldJob): HeldPayment {
     pageToken: newPageToken(id, plan.rate.organizationId),
     redirectUrl: input.redirectUrl ?? null,
     errorUrl: input.errorUrl ?? null,
-    sendResourcers: input.sendResourcers ?? false,
+    sendTickets: input.sendTickets ?? false,
     language: input.language ?? null,
     method: seller.method ?? null,
     methodReference: seller.methodReference ?? null,
@@ -155,6 +155,6 @@ export function organizationAndModeOf([first, ...others]: HoldJob[]) {
   return { organizationId: first.plan.rate.organizationId, mode: first.seller.mode }
 }
 
-/** True for a total of 0 (DECISIONS 4), and for what the organization sells or gives away itself. */
+/** True for a total of 0 (DECISIONS, checkout), and for what the organization sells or gives away itself. */
 export const isPaidAtOnce = ({ plan, seller }: HoldJob): boolean =>
   plan.totalAmount === 0 || seller.saleType !== 'online'

@@ -10,7 +10,7 @@ import { isNotExpired, tickets } from '../../ticket/table.ts'
 import { queueRefunds, type UnearnedCharge } from '../refund/open-refunds.ts'
 import { type Ending, releaseHolds } from '../release/release-holds.ts'
 import { markPaid } from './mark-paid.ts'
-import { type NewCharge, recordCharges } from './record-reported.ts'
+import { type NewCharge, recordCharges } from './record-charges.ts'
 import {
   endsSession,
   isLate,
@@ -60,10 +60,10 @@ async function loadPayables(tx: Connection, open: LockedSettlement[], from: 'hel
 
 /** Records charges for payments of one organization, once per provider reference, in the transaction that settles
  *  them. Pays open payments together. A late charge takes the places again, and is refunded if there are not
- *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS 5), or
- *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 11). Late
+ *  enough left. A charge is refunded, too, if the checkout was cancelled or is already paid (DECISIONS, states), or
+ *  if the charge is too low or in another currency; if it is too high, the surplus is (DECISIONS 26). Late
  *  and mismatching charges come one at a time: see mustSettleAlone. */
-export async function receiveMoney(tx: Connection, settlements: LockedSettlement[]) {
+export async function applyCharges(tx: Connection, settlements: LockedSettlement[]) {
   if (settlements.length > 1 && settlements.some(mustSettleAlone))
     throw new Error('a late or mismatching charge was received together with others')
   const reported = settlements.flatMap(({ settlement: { outcome }, payment }) =>
@@ -88,7 +88,7 @@ export async function receiveMoney(tx: Connection, settlements: LockedSettlement
   })
   await queueRefunds(tx, unearned)
   // After a mismatching charge the session is over, and nobody can pay there any more. A matching charge that arrives
-  // later still pays (DECISIONS 11).
+  // later still pays (DECISIONS 26).
   const failed = charged.flatMap(({ payment: { id, organizationId, status }, reason }): Ending[] =>
     reason === 'AMOUNT_MISMATCH' && paymentMayBecome(status, 'failed')
       ? [{ id, organizationId, status: 'failed' }]

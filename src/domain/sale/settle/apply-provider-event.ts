@@ -3,7 +3,7 @@ import { nameInMode } from '../../caller/idempotency.ts'
 import type { ProviderEvent } from '../../payment/provider.ts'
 import { refunds } from '../../refund/table.ts'
 import { isRefund, refundTransaction, settleRefunds } from '../refund/settle-refund.ts'
-import { recordProviderEvents } from './record-reported.ts'
+import { recordProviderEvents } from './record-charges.ts'
 import { settlePayment } from './settle-payment.ts'
 import { findPaymentToSettle } from './settlement.ts'
 
@@ -11,7 +11,7 @@ import { findPaymentToSettle } from './settlement.ts'
  *  delivered. An event that arrives out of order makes only changes that are still allowed (see
  *  settlePayment). Returns `done` if it was applied, `repeated` if it is a duplicate, `unknown` if its payment or refund
  *  does not exist, `ignored` if it concerns neither. */
-export async function receiveProviderEvent(db: Database, provider: string, received: ProviderEvent) {
+export async function applyProviderEvent(db: Database, provider: string, received: ProviderEvent) {
   const { id, type, about } = received
   if (!about) return 'ignored'
   const { organizationId } = about

@@ -5,6 +5,7 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sold.ts'
+import { left } from './left.ts'
 import { rateInMode, type Stock, type StockKind, stock } from './table.ts'
 
 /** Name of a counter among those of an organization in a mode. */
@@ -53,7 +54,7 @@ const movement = query<StockFlip & { flipped: boolean }>(
   with locked as (
     select ${stock.kind}, ${stock.id}, ${stock.capacity}, ${stock.soldBefore}, ${stock.sold}, ${stock.held},
       ${stock.capacity} is null as unlimited,
-      ${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held} as "left"
+      ${left} as "left"
     from ${stock} where ${isOfSale} and ${anyOf(stock.id, 'moves_id')}
     order by ${stock.id}, ${stock.kind} for update
   ),
@@ -77,10 +78,7 @@ export async function moveStock(tx: Connection, organizationId: string, mode: Mo
   if (moves.length === 0) return []
   const counters = await movement(tx, { organizationId, mode, ...moved.values(moves) })
   if (counters.length === 0) return null
-  announceOnCommit(
-    tx,
-    'stock',
-    moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : [])),
-  )
+  const rates = moves.flatMap(({ kind, id }) => (kind === 'rate' ? rateInMode(mode, id) : []))
+  announceOnCommit(tx, 'stock', rates)
   return counters.filter(({ flipped }) => flipped).map(({ kind, id, usedUp }) => ({ kind, id, usedUp }))
 }

@@ -5,16 +5,20 @@ import { answerOf } from '../../engine/rest/body.ts'
 import { answerRead, linkTo, route } from '../../engine/rest/route.ts'
 import { inQuery } from '../../engine/rest/snake-case.ts'
 import { type Context, isPublic, loadNamed } from '../caller/context.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { eventById } from '../event/loaders.ts'
 import type { Event } from '../event/table.ts'
-import { ticketRateBody } from './body.ts'
+import { ticketRateBody } from '../ticket-rate/body.ts'
+import {
+  pricesByTicketRateId,
+  questionsByTicketRateId,
+  supplementsByTicketRateId,
+} from '../ticket-rate/loaders.ts'
+import { ticketRatesByEventId } from '../ticket-rate/offer-loaders.ts'
+import type { TicketRate } from '../ticket-rate/table.ts'
 import { eventBody } from './event-body.ts'
-import { pricesByTicketRateId, questionsByTicketRateId, supplementsByTicketRateId } from './loaders.ts'
-import { ticketRatesByEventId } from './offer-loaders.ts'
 import { type EventFilter, eventFilter, readCursor, searchEvents, toCursor } from './search-events.ts'
-import type { TicketRate } from './table.ts'
 
 const number = scalars.fromQuery
 
@@ -115,7 +119,7 @@ function pageOf({ limit, offset, cursor }: Pick<Query, 'limit' | 'offset' | 'cur
   return { first: limit, offset, after: cursor ? readCursor(cursor, 'cursor') : null }
 }
 
-/** GET /events (INTERFACE, events; DECISIONS 3). */
+/** GET /events (INTERFACE, events; DECISIONS, listing events). */
 export const eventListRoute = route({
   method: 'GET',
   url: '/events',

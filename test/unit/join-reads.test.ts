@@ -2,13 +2,13 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { coalesceReads } from '../../src/engine/data/coalesce.ts'
+import { joinReads } from '../../src/engine/data/join-reads.ts'
 import type { Database } from '../../src/engine/database/database.ts'
 
 // Reads end on demand, which no database allows.
 function controlledReader() {
   const reads: { keys: string[]; end(): void; fail(): void }[] = []
-  const reader = coalesceReads(
+  const reader = joinReads(
     (_db, keys) =>
       new Promise<Map<string, string>>((resolve, reject) =>
         reads.push({

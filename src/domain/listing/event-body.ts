@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
-import { exampleIds } from '../contract/example-ids.ts'
+import { exampleIds } from '../contract/ids.ts'
 import type { Event } from '../event/table.ts'
-import { type TicketRateBody, ticketRateBody } from './body.ts'
+import { type TicketRateBody, ticketRateBody } from '../ticket-rate/body.ts'
 
 const artist = body('Artist', 'Performer at an event.', {
   name: field.text('name', 'Stage name.', 'Marisol Peña'),
@@ -40,7 +40,7 @@ export const eventBody = body('ListedEvent', 'Event of an organization.', {
   organization_id: field.text('organizationId', 'Identifier of the organizer.', 'org_demo_luna'),
   image_url: field.link('imageUrl', 'URL of the poster.', 'https://pictures.example/noche-de-vermut.jpg'),
   location_id: field.optionalText('locationId', 'Identifier of the venue.', 'loc_demo_1'),
-  ticket_rates: field.field(
+  ticket_rates: field.of(
     (_event: Event, ticketRates: TicketRateBody[] | undefined) => ticketRates,
     z
       .array(ticketRateBody.schema)
@@ -48,7 +48,7 @@ export const eventBody = body('ListedEvent', 'Event of an organization.', {
       .describe('Ticket rates of the event. Present if `populate` asks for them.'),
     [ticketRateBody.example],
   ),
-  iframe: field.field(
+  iframe: field.of(
     (event: Event) =>
       event.iframeTagUrl === null && event.iframeScriptUrl === null ? null : iframe.of(event),
     iframe.schema.nullable().describe('Embeddable sales widget; null if there is none.'),

@@ -1,18 +1,21 @@
-import { inArray, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { groupBy } from '../../engine/base/group-by.ts'
 import { instruments } from '../../engine/base/instruments.ts'
 import { arrayRows, insertRows } from '../../engine/data/array-params.ts'
 import { inOrganization, ofOrganization, query } from '../../engine/data/query.ts'
 import type { Connection } from '../../engine/database/database.ts'
-import { announceOnCommit, atOnce, changesShared, onCommit } from '../../engine/database/transaction.ts'
+import { announceOnCommit, atOnce, onCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { grants, integrations } from '../caller/table.ts'
-import { audiencesOf, changeOf, changes, droppedSequences, type NewChange } from '../change/table.ts'
 import { ascendingIds } from '../contract/ids.ts'
-import { rateChangeBody } from '../ticket-rate/body.ts'
-import type { StockFlip } from '../ticket-rate/move-stock.ts'
-import { ticketRates } from '../ticket-rate/table.ts'
-import { webhookDeliveries, webhooks } from './table.ts'
+import {
+  audiencesOf,
+  changes,
+  droppedSequences,
+  type NewChange,
+  webhookDeliveries,
+  webhooks,
+} from './table.ts'
 
 // Changes of one transaction share a timestamp: their ids keep them in order.
 const nextId = ascendingIds('chg')
@@ -63,7 +66,7 @@ const queue = insertRows('queue_webhook_deliveries', webhookDeliveries, {
 
 /** Writes changes to the outbox, organization by organization, in the transaction that makes them.
  *  The caller holds a row lock on each subject, which keeps their sequence numbers in order. Clients read
- *  them as a feed and receive them by webhook (DECISIONS 7). */
+ *  them as a feed and receive them by webhook (DECISIONS, changes). */
 export async function recordChanges(tx: Connection, newChanges: NewChange[]): Promise<void> {
   for (const [organizationId, own] of groupBy(newChanges, ({ organizationId }) => organizationId)) {
     const rows = own.map((change) => ({ mode: 'live' as const, ...change, id: nextId(), sequence: 0 }))
@@ -80,33 +83,8 @@ export async function recordChanges(tx: Connection, newChanges: NewChange[]): Pr
   }
   if (newChanges.length === 0) return
   announceOnCommit(tx, 'changes', newChanges.flatMap(audiencesOf))
-  const { observer } = instruments
-  if (observer)
-    onCommit(tx, () => {
-      for (const { type, mode = 'live' } of newChanges)
-        observer.onCount('boxoffice_changes_total', { type, mode })
-    })
-}
-
-/** Records a `rate.sold_out` or `rate.available` change for each ticket rate of the organization among these,
- *  in a mode, and lets the commit invalidate the catalogue, which shows prices that flip as well. */
-export async function recordAvailability(
-  tx: Connection,
-  organizationId: string,
-  mode: Mode,
-  flipped: StockFlip[],
-): Promise<void> {
-  if (flipped.length === 0) return
-  changesShared(tx)
-  const usedUp = new Map(flipped.flatMap((flip) => (flip.kind === 'rate' ? [[flip.id, flip.usedUp]] : [])))
-  if (usedUp.size === 0) return
-  const rates = await tx
-    .select({ id: ticketRates.id, eventId: ticketRates.eventId })
-    .from(ticketRates)
-    .where(inArray(ticketRates.id, [...usedUp.keys()]))
-  const changed = rates.map(({ id, eventId }) => {
-    const type = usedUp.get(id) ? 'rate.sold_out' : 'rate.available'
-    return changeOf(type, { id, organizationId, channelId: null, mode }, rateChangeBody.of({ id, eventId }))
+  onCommit(tx, () => {
+    for (const { type, mode = 'live' } of newChanges)
+      instruments.observer?.onCount('boxoffice_changes_total', { type, mode })
   })
-  await recordChanges(tx, changed)
 }

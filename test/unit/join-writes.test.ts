@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { batchByKey, deferred } from '../../src/engine/data/batch-queue.ts'
+import { deferred, joinWrites } from '../../src/engine/data/join-writes.ts'
+import type { Database } from '../../src/engine/database/database.ts'
 
 const limits = { maxTogether: 4, maxMixed: 1, maxAlone: 2, maxOfKey: 2, maxWaiting: 6 }
 
@@ -27,17 +28,15 @@ function controlled(more: Partial<typeof limits> = {}, familyOf?: (job: Job) => 
         fail: reject,
       })
     })
-  const queue = batchByKey<Job, string>(
-    {
-      name: 'jobs',
-      mixed: start('mixed'),
-      ownerOf: (job) => familyOf?.(job) ?? '',
-      alone: async (jobs) => (await start('alone')(jobs)).map(String),
-      busy: () => new Error('busy'),
-    },
-    { ...limits, ...more },
-  )
-  const add = (...jobs: Job[]) => jobs.map((job) => queue(job.slice(0, 1), job))
+  const queue = joinWrites<Job, string>('jobs', (_, jobs) => start('alone')(jobs), {
+    ...limits,
+    ...more,
+    mixed: { write: (_, jobs) => start('mixed')(jobs) },
+    ownerOf: (job) => familyOf?.(job) ?? '',
+    words: 'busy',
+  })
+  const db = {} as Database
+  const add = (...jobs: Job[]) => jobs.map((job) => queue(db, job.slice(0, 1), job))
   const seen = () => runs.map(({ kind, jobs }) => `${kind} ${jobs.join(' ')}`)
   const run = async (index: number) => {
     await expect.poll(() => runs.length).toBeGreaterThan(index)

@@ -1,17 +1,17 @@
 import { and, asc, between, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { decodeCursor, encodeCursor } from '../../engine/base/cursor.ts'
+import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
 import * as scalars from '../../engine/base/input-types.ts'
 import { canCorrelate } from '../../engine/data/by-organization.ts'
 import { rowsOf } from '../../engine/data/json-rows.ts'
-import { anyOf, runNamed, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
+import { anyOf, query, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import { type Context, requireCaller } from '../caller/context.ts'
 import { eventById } from '../event/loaders.ts'
 import { searchWords, toGenreQuery, toQuery } from '../event/search-words.ts'
 import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
-import { isOnSale } from './sale-rules.ts'
+import { isOnSale } from '../ticket-rate/sale-rules.ts'
 
 /** Sort key of the list. */
 type Position = Pick<Event, 'startDate' | 'id'>
@@ -21,14 +21,11 @@ export const toCursor = ({ startDate, id }: Position): string => encodeCursor(`$
 
 const shape = new RegExp(`^(-?\\d{1,15}) (${identifierPattern})$`)
 
-function placeIn(text: string): Position | null {
-  const [, time, id] = shape.exec(text) ?? []
+/** Decodes a cursor. */
+export const readCursor = cursorReader(shape, (time = '', id = ''): Position | null => {
   const startDate = new Date(Number(time))
-  return id && scalars.isStorableDate(startDate) ? { startDate, id } : null
-}
-
-/** Decodes a cursor, of the argument with this name. Refuses: INVALID, for a text that is not such a cursor. */
-export const readCursor = (cursor: string, name?: string): Position => decodeCursor(cursor, placeIn, name)
+  return scalars.isStorableDate(startDate) ? { startDate, id } : null
+})
 
 /** Circle in degrees and kilometres. */
 export const circle = z
@@ -248,8 +245,9 @@ const keptPage = (names: Condition[], isDescending: boolean, kept: boolean) => (
 const maxCounted = 10_000
 
 /** Finds events that the caller may see, ordered by `startDate` and id. Returns one more than `first` if the
- *  list continues. Without a date, finds only events that have not ended (DECISIONS 3). With `onSale` it may stop before it
- *  has found so many, and the list goes on behind the last event that it has looked at (`stoppedAt`). */
+ *  list continues. Without a date, finds only events that have not ended (DECISIONS, listing events). With `onSale` it
+ *  may stop before it has found so many, and the list goes on behind the last event that it has looked at
+ *  (`stoppedAt`). */
 export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Context) {
   const { names: filters, kept, values } = readFilter(filter, ctx)
   const isDescending = page.orderBy === 'START_DATE_DESC'
@@ -266,10 +264,10 @@ export async function searchEvents(filter: EventFilter, page: EventPage, ctx: Co
   const load = async (rows: { id: string; revision: string }[]) =>
     (await ctx.loaders.get(eventById).loadRevisions(rows)).filter((event) => event !== null)
   if (kept === null) {
-    const rows = await runNamed(ctx.shared, name, eventPage(names, isDescending), given)
+    const rows = await query(name, eventPage(names, isDescending))(ctx.shared, given)
     return { found: await load(rows), stoppedAt: null }
   }
-  const rows = await runNamed(ctx.shared, name, keptPage(names, isDescending, kept), given)
+  const rows = await query(name, keptPage(names, isDescending, kept))(ctx.shared, given)
   const found = rows.filter(({ isKept }) => isKept)
   const last = found.length <= page.first ? rows.find(({ isLast }) => isLast) : undefined
   return { found: await load(found), stoppedAt: last ?? null }
@@ -283,6 +281,6 @@ export async function countEvents(filter: EventFilter, ctx: Context) {
       count(*) > ${sql.raw(`${maxCounted}`)} as "isCapped"
     from (select * from ${events} where ${where(names)} limit ${sql.raw(`${maxCounted + 1}`)}) as events`
   const name = `count_events_${nameOf(names, kept)}`
-  const [row] = await runNamed<{ count: number; isCapped: boolean }>(ctx.shared, name, count, values)
+  const [row] = await query<{ count: number; isCapped: boolean }>(name, count)(ctx.shared, values)
   return row ?? { count: 0, isCapped: false }
 }

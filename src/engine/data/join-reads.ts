@@ -13,7 +13,7 @@ const timeoutMs = 5
 /** Coalesces reads of all requests; a batch loader joins those of one. Keys requested in the same turn of the event loop, or
  *  while the previous read runs, are read in one statement, each once. A row is always read after it was requested, and
  *  nothing is cached. Resolves to null if there is no such row. Checks no permissions. */
-export function coalesceReads<Row>(
+export function joinReads<Row>(
   read: (db: Database, keys: string[]) => Promise<Map<string, Row>>,
 ): (db: Database, key: string) => Promise<Row | null> {
   if (!isFast('coalesce')) return async (db, key) => (await read(db, [key])).get(key) ?? null

@@ -1,0 +1,52 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { check, integer, type PgColumn, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+import type { Mode } from '../caller/mode.ts'
+import { isInMode } from '../caller/sold.ts'
+import { modeColumn } from '../caller/table.ts'
+
+export const stockKind = pgEnum('stock_kind', ['rate', 'price', 'discount'])
+
+/** Stock counters of a ticket rate, a price or a discount, in each mode. Separate from the catalogue rows, so that
+ *  sales never write to rows that the listing of events reads. */
+export const stock = pgTable(
+  'stock',
+  {
+    organizationId: text('organization_id').notNull(),
+    kind: stockKind().notNull(),
+    /** Identifier of the rate, price or discount. */
+    id: text().notNull(),
+    mode: modeColumn(),
+    /** Total number of places; null if unlimited. */
+    capacity: integer(),
+    /** Sold elsewhere before the import: these places have no tickets here. */
+    soldBefore: integer('sold_before').notNull().default(0),
+    sold: integer().notNull().default(0),
+    held: integer().notNull().default(0),
+  },
+  (stock) => [
+    primaryKey({ columns: [stock.id, stock.mode, stock.kind, stock.organizationId] }),
+    check(
+      'stock_never_negative',
+      sql`${stock.soldBefore} >= 0 and ${stock.sold} >= 0 and ${stock.held} >= 0`,
+    ),
+    check(
+      'stock_never_oversold',
+      sql`${stock.capacity} is null or ${stock.soldBefore} + ${stock.sold} + ${stock.held} <= ${stock.capacity}`,
+    ),
+  ],
+)
+
+export type StockKind = (typeof stockKind.enumValues)[number]
+export type Stock = typeof stock.$inferSelect
+export type Counters = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
+
+/** Condition that counters are those of a row, in the mode of the statement. */
+export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
+  sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`
+
+/** Name of a rate in a mode, for queues and announcements. */
+export const rateInMode = (mode: Mode, id: string): string => `${mode} ${id}`
+
+const { capacity, soldBefore, sold, held } = stock
+/** Stock counters, to be read along with a rate or a price. */
+export const counterColumns = { capacity, soldBefore, sold, held }
