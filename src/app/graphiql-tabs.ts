@@ -27,11 +27,11 @@ const webhook = `# Has changes sent to an address, signed with the
 # a day, and makes no second webhook.
 ${mutation('Webhook', 'registerWebhook')`secret webhook { id url types status }`}`
 
-type Examples = Omit<ExampleValues, 'paymentId'>
+type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {
-  ...{ key: '', publishableKey: '', integrationKey: '', eventId: 'evt_…' },
+  ...{ key: '', publishableKey: '', integrationKey: '', doorEventId: 'evt_…', doorTicketId: 'tkt_…' },
   ...{ ticketRateId: 'rate_…', priceId: 'price_…', ticketId: 'tkt_…' },
 }
 
@@ -139,7 +139,7 @@ query Changes($from: FeedStart!) {
 /** Builds the initial tabs of GraphiQL: events, a quote, a checkout, the places left, a ticket, the box office, the door,
  *  a refund, the change feed, a webhook. */
 export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]] {
-  const { eventId, ticketRateId, priceId, ticketId } = examples
+  const { ticketRateId, priceId, ticketId, doorEventId: eventId, doorTicketId } = examples
   const tabWith =
     (key: string) =>
     (text: string, variables: object): Tab => ({
@@ -163,7 +163,7 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
       input: { items, method: 'CASH', reference: 'till 1', idempotencyKey: 'first-sale' },
     }),
     asIntegration(door, {
-      input: { ticket: { ticketId }, eventId, idempotencyKey: 'first-scan', people: 1 },
+      input: { ticket: { ticketId: doorTicketId }, eventId, idempotencyKey: 'first-scan', people: 1 },
     }),
     asIntegration(refund, {
       input: {
