@@ -76,7 +76,8 @@ query Quote($input: QuoteCheckoutInput!) {
 }`
 
 const checkout = `# Holds tickets until the payment expires.
-# Open payment.pageUrl in another tab to pay.
+# Open payment.pageUrl in another tab to pay. Another
+# order has another idempotencyKey.
 ${mutation('Checkout', 'checkout')`conditionsChanged
   payment { id pageUrl status expiresAt totalAmount { amount currency } }
   tickets { id qrCode status attendee { fullName } }
