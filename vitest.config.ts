@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/setup/longest-first.ts'
+import { longestFirst } from './test/support/setup/longest-first.ts'
 
 // Projects in which the tests of each folder run. A file that runs in others says so in its first line:
-// `// Runs in: postgres, citus`. It is left out of
+// `// Runs in: postgres, citus`. The word `first` among them starts a file that takes half a minute or more before the
+// others. A file is left out of
 // - `pglite`, if it takes long there and runs no statement of the service that others don't run on both databases;
 // - `slow-forms`, if it counts what an optimisation saves, or meets none in this process: settings, migrations, jobs,
 //   the repository, and services in processes of their own.
@@ -46,10 +47,11 @@ const testsIn = (folder: string): string[] =>
 const files = testsIn('test').map((path) => {
   const said = /^\/\/ Runs in: (.*)/.exec(readFileSync(path, 'utf8'))?.[1]
   const folder = relative('test', dirname(path))
-  const projects = (said ?? projectsOf[folder] ?? projectsOf[dirname(folder)] ?? '').split(', ')
+  const words = (said ?? projectsOf[folder] ?? projectsOf[dirname(folder)] ?? '').split(', ')
+  const projects = words.filter((word) => word !== 'first')
   const unknown = projects.find((name) => !projectNames.has(name))
   if (unknown !== undefined) throw new Error(`${path} runs in no project, or in one that is none: ${unknown}`)
-  return { path, projects }
+  return { path, projects, isFirst: words.includes('first') }
 })
 
 // Long enough to end only tests that hang: a busy machine must not fail a test.
@@ -76,7 +78,9 @@ export default defineConfig({
   test: {
     // One more than the two processors of a small machine, which idle a fifth of the time with two. They need 3 GB.
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    sequence: {
+      sequencer: longestFirst(new Set(files.filter(({ isFirst }) => isFirst).map(({ path }) => path))),
+    },
     globalSetup: 'test/support/setup/build.ts',
     projects: [
       project('unit'),

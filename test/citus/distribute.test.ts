@@ -4,13 +4,14 @@ import { copiedTables } from '../../src/domain/caller/table.ts'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
 import { isDistributed, type OpenDatabase } from '../../src/engine/database/database.ts'
 import { distribute } from '../../src/engine/database/distribute.ts'
-import { anEntry, countersOf, mustCheckOut } from '../support/checkouts.ts'
+import { countersOf } from '../support/checkouts.ts'
 import { commandRunner } from '../support/commands.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 // A database that has sold, and becomes a distributed one.
 
@@ -19,12 +20,10 @@ let opened: OpenDatabase
 const commands = commandRunner(() => opened)
 
 const buy = (sale: Sale, number: number, paid: boolean) =>
-  mustCheckOut(sale, { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] }).then(
-    async (checkout) => {
-      if (paid) await openPageBuyer(sale).pay(checkout)
-      return checkout
-    },
-  )
+  holdTickets(sale, { rate: number }).then(async (checkout) => {
+    if (paid) await openPageBuyer(sale).pay(checkout)
+    return checkout
+  })
 const countRows = async (table: string) => {
   const [row] = (await opened.db.execute(
     sql.raw(`select count(*)::integer as count from ${table}`),

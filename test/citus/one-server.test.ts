@@ -6,13 +6,13 @@ import { processDueRefunds } from '../../src/domain/sale/refund/request-provider
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { sendWebhooks } from '../../src/domain/webhook/send/send-webhooks.ts'
 import { aBuyer, aGuest, issueInvitations, sellAtBoxOffice } from '../support/box-office.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { openClusterSale, serverOf } from '../support/cluster.ts'
 import { openDoors, redeem, scanTicket, uploadScans } from '../support/door.ts'
 import { integrationHeaders } from '../support/factories.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
-import { cancelPayment, cancelTickets, refundTickets, ticketOf } from '../support/refunds.ts'
+import { cancelPayment, cancelTickets, refundTickets } from '../support/refunds.ts'
 import type { Sale } from '../support/sale.ts'
+import { holdTickets, ticketOf } from '../support/tickets.ts'
 import { startReceiver, webhooksOf } from '../support/webhooks.ts'
 
 // Each request of an organization goes to the one server that has its rows, as the service prepares its statements, and
@@ -40,16 +40,12 @@ afterAll(() => cluster?.close())
 
 const saleOf = (id: string): Sale => sales.get(id) as Sale
 const buy = (id: string, headers = {}, count = 1) =>
-  mustCheckOut(
-    cluster.sale,
-    {
-      ticket_rate_id: `rate_${id}`,
-      tickets: Array.from({ length: count }, () =>
-        anEntry(`price_${id}`, { supplements: [{ supplement_id: `sup_${id}` }] }),
-      ),
-    },
+  holdTickets(cluster.sale, {
+    rate: id,
+    count,
+    entry: { supplements: [{ supplement_id: `sup_${id}` }] },
     headers,
-  )
+  })
 const pay = async (checkout: Parameters<ReturnType<typeof openPageBuyer>['pay']>[0]) => {
   expect((await openPageBuyer(cluster.sale).pay(checkout)).statusCode).toBeLessThan(400)
 }

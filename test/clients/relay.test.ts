@@ -1,3 +1,5 @@
+// Runs in: clients, first
+
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openBusyProxy } from './support/busy-proxy.ts'

@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/app/schema.ts'
 import { boxOfficeRows } from '../support/authorization/box-office-rows.ts'

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { aCatalogue, anOrganization, channelHeaders } from '../support/factories.ts'
+import { anOrganization, channelHeaders } from '../support/factories.ts'
 import { openSale } from '../support/sale.ts'
 
 test('organizations of keys that are too many to be remembered beside each other are all read', async () => {
   const own = ['org_1', 'org_2']
   const organizations = own.map((_id) => anOrganization({ _id, slug: _id.replace('_', '-') }))
-  const sale = await openSale(aCatalogue({ organizations }))
+  const sale = await openSale({ organizations })
   const callers = await Promise.all(own.map((id) => channelHeaders(sale.db, id)))
   await sale.db.execute(sql`insert into organizations (id, name, slug, currency, decimals)
     select 'org_9_' || n, 'Many', 'many-' || n, 'EUR', 2 from generate_series(1, 60000) as n`)

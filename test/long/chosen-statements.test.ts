@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { toCursor } from '../../src/domain/listing/search-events.ts'
-import { aCatalogue } from '../support/factories.ts'
 import { heldBytes } from '../support/heap.ts'
 import { publishableHeaders } from '../support/modes.ts'
 import { preparedIn } from '../support/prepared-statements.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 
 // Statements that a client makes by what it asks for: what sessions and this process keep of them.
 
-let sale: Sale
 let page: Record<string, string>
+const sale = sharedSale()
 beforeAll(async () => {
-  sale = await openSale(aCatalogue())
   page = await publishableHeaders(sale)
 })
-afterAll(() => sale.close())
 
 const choices = {
   organizationId: 'org_1',

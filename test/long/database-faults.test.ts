@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {

@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
@@ -6,16 +8,17 @@ import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { openDatabase } from '../../src/engine/database/open.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
+import type { Checkout } from '../support/checkouts.ts'
 import { watchSales } from '../support/copied-sales.ts'
 import { sendDeliveriesOnce } from '../support/deliveries.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../support/door.ts'
-import { aCatalogue, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { endHolds } from '../support/queued-payments.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { makeDatabaseFolder } from '../support/setup/temporary-folder.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../support/webhooks.ts'
 
 // The embedded database while it sells in one process: for each sale a checkout that expires, a mail, webhooks and a scan.
@@ -49,7 +52,7 @@ async function openWorld(name: string) {
   const event = anEventAtDoor({ ticket_rates: [aRateOf(many * 3)] })
   const database = { settings: {}, open, drop: async () => {} }
   const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  const sale = await openSale(aCatalogue({ events: [event] }), { database, settings })
+  const sale = await openSale({ events: [event], database, settings })
   onTestFinished(async () => {
     await sale.close()
     await rm(folder, { recursive: true, force: true })
@@ -64,8 +67,7 @@ async function openWorld(name: string) {
 }
 type World = Awaited<ReturnType<typeof openWorld>>
 
-const checkOut = (sale: Sale) =>
-  mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], send_resourcers: true })
+const checkOut = (sale: Sale) => holdTickets(sale, { send_resourcers: true })
 const scan = (sale: Sale, { tickets: [ticket] }: Checkout) => scanTicket(sale, { ticketId: ticket?._id })
 
 /** Lets one checkout expire and sells another, step by step. Returns a function that makes copies of both until that many are

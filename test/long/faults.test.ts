@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { useContendedService } from '../support/contended-service.ts'

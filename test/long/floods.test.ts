@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { RequestTurns } from '../../src/engine/request/request-turns.ts'
 import { duringFlood, type FloodRequest } from '../support/flood/flood.ts'

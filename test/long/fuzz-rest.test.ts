@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import '../postgres/fuzz-rest.test.ts'
 import { expectResponses } from '../support/fuzz/long-run.ts'
 

@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { slowRequests } from '../support/hostile/corpus.ts'
 import { type HostileService, openHostileService } from '../support/hostile/hostile-service.ts'

@@ -1,13 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { transferTicket } from '../support/attendees.ts'
 import type { Checkout } from '../support/checkouts.ts'
 import { anEventAtDoor, scanTicket } from '../support/door.ts'
 import { aCatalogue, aRateOf } from '../support/factories.ts'
+import { shared } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { cancelTicket, refundTicket, ticketOf } from '../support/refunds.ts'
-import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
+import { cancelTicket, refundTicket } from '../support/refunds.ts'
+import { openStripeSale } from '../support/stripe-sale.ts'
+import { ticketOf } from '../support/tickets.ts'
 
 // Updates that write no index (heap-only tuples), as PostgreSQL counts them, over lives of many tickets: 20 buyers at a time
 // check out, pay and enter, as in a rush.
@@ -15,12 +17,8 @@ import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
 const checkouts = 200
 const together = 20
 
-let sale: StripeSale
-beforeAll(async () => {
-  const event = anEventAtDoor({ ticket_rates: [aRateOf(1000)] })
-  sale = await openStripeSale(aCatalogue({ events: [event] }))
-})
-afterAll(() => sale.close())
+const event = anEventAtDoor({ ticket_rates: [aRateOf(1000)] })
+const sale = shared(() => openStripeSale(aCatalogue({ events: [event] })))
 
 /** Calls a function for each checkout, a few at a time. */
 async function each(list: Checkout[], act: (checkout: Checkout) => Promise<unknown>): Promise<void> {

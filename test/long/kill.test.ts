@@ -1,4 +1,4 @@
-// Runs in: citus, long
+// Runs in: citus, long, first
 
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

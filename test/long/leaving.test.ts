@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { aCatalogue } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { mustStartServer, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -17,7 +16,7 @@ let sale: Sale
 let server: ServerProcess
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue(), { database })
+  sale = await openSale({ database })
 })
 afterEach(() => server?.stop('SIGKILL'))
 afterAll(async () => {

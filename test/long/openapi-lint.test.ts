@@ -1,18 +1,16 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../support/harness.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { shared, startGateway } from '../support/harness.ts'
 
 // The served document under the recommended rules of two linters. No rule is off.
 
-let gateway: Gateway
 let served: string
+const gateway = shared(() => startGateway({ settings: { PUBLIC_URL: 'https://tickets.example' } }))
 beforeAll(async () => {
-  gateway = await startGateway({ settings: { PUBLIC_URL: 'https://tickets.example' } })
   served = (await gateway.rest('GET', '/openapi.json')).body
 })
-afterAll(() => gateway.close())
 
 async function lintByRedocly(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended'] })

@@ -1,25 +1,24 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { Credentials } from '../../src/domain/caller/credentials.ts'
 import { type EventFilter, searchEvents } from '../../src/domain/listing/search-events.ts'
 import { organizations } from '../../src/domain/organization/table.ts'
-import type { OpenDatabase } from '../../src/engine/database/database.ts'
 import { createContext } from '../../src/engine/request/context.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
 import { channelHeaders } from '../support/factories.ts'
-import { openTestDatabase } from '../support/harness.ts'
+import { openTestDatabase, shared } from '../support/harness.ts'
 import { seedDemo } from '../support/imports.ts'
 import { testServices } from '../support/test-services.ts'
 
-let database: OpenDatabase
 const seen: SeenStatement[] = []
 
+const database = shared(() =>
+  openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) }),
+)
 beforeAll(async () => {
-  database = await openTestDatabase({ onStatement: (text, parameters) => seen.push({ text, parameters }) })
   await seedDemo(database.db, { events: 5_000 })
   await database.db.execute(sql`analyze`)
 })
-afterAll(() => database.close())
 
 /** Plan of the first page of a filter, for the service's exact statement and parameters. */
 async function planOf(filter: EventFilter): Promise<string> {

@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { channelRoutes, integrationRoutes } from '../../src/app/routes.ts'

@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

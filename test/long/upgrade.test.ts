@@ -1,3 +1,5 @@
+// Runs in: long, first
+
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, checkOut, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { graphqlRefusal, refusal } from '../support/refusals.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -23,7 +23,8 @@ let locker: postgres.Sql
 const lines: string[] = []
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
+  sale = await openSale({
+    rates: [aRateOf(10)],
     ...{ database, answerTimeoutMs, statementTimeoutMs, settings: { LOG_LEVEL: 'trace' } },
     onLog: (line) => lines.push(line),
   })

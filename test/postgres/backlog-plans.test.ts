@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countBacklog } from '../../src/domain/sale/report/count-backlog.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -21,7 +21,8 @@ beforeAll(async () => {
   const database = await openTestDatabase({
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
+  sale = await openSale({
+    rates: [aRateOf(10)],
     database: { settings: {}, open: async () => database, drop: async () => {} },
   })
   const { db } = sale

@@ -4,10 +4,10 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runSql } from '../../src/engine/database/database.ts'
 import { openDatabase } from '../../src/engine/database/open.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { explain, explainByDefaults, openSeenSale, type SeenStatement } from '../support/explain.ts'
 import { createTestDatabase } from '../support/harness.ts'
 import type { Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 // Query plans of what a checkout and a lookup read of a catalogue of some hundred rates, which is small enough
 // that PostgreSQL's own settings have it read whole.
@@ -31,15 +31,12 @@ const statementWith = (part: string): SeenStatement => {
 
 const ofCheckout = async (): Promise<SeenStatement> => {
   seen.length = 0
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_7', tickets: [anEntry('price_7')] })
+  await holdTickets(sale, { rate: '7' })
   return statementWith('from "ticket_rates"')
 }
 
 const ofLookup = async (): Promise<SeenStatement> => {
-  const { tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_8',
-    tickets: [anEntry('price_8')],
-  })
+  const { tickets } = await holdTickets(sale, { rate: '8' })
   seen.length = 0
   const found = await sale.rest('GET', `/integrations/tickets/${tickets[0]?._id}`, {
     headers: sale.integration.v2,

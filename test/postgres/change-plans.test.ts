@@ -6,7 +6,7 @@ import { assignPositions } from '../../src/domain/change/assign-positions.ts'
 import { idsFrom } from '../../src/domain/contract/ids.ts'
 import { readChangesPage } from '../support/change-feed.ts'
 import { explain, explainByDefaults, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anOrganization } from '../support/factories.ts'
+import { anOrganization } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -23,10 +23,11 @@ beforeAll(async () => {
   const database = await openTestDatabase({
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
-  sale = await openSale(
-    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
-    { database: { settings: {}, open: async () => database, drop: async () => {} } },
-  )
+  sale = await openSale({
+    organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+    events: [],
+    database: { settings: {}, open: async () => database, drop: async () => {} },
+  })
   for (const organizationId of organizations) {
     await sale.db.execute(sql`insert into change_feeds values (${organizationId}, ${changesOfEach})`)
     await sale.db.execute(sql`insert into changes

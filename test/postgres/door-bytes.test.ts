@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { openDatabase } from '../../src/engine/database/open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { aLargeRate, anEventAtDoor } from '../support/door.ts'
-import { aCatalogue, aSupplement } from '../support/factories.ts'
+import { aLargeRate } from '../support/door.ts'
+import { aSupplement } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
-import { buyTickets, ticketOf } from '../support/refunds.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Bytes that the database sends for a scan: it needs a few columns of its ticket, and nothing of the attendee.
 
@@ -20,7 +20,8 @@ beforeAll(async () => {
   database = await createTestDatabase()
   proxy = await startDatabaseProxy(database.settings.DATABASE_URL ?? '')
   const rate = aLargeRate('1', { max: 50, supplements: [aSupplement({ _id: 'sup_1' })] })
-  sale = await openSale(aCatalogue({ events: [anEventAtDoor({ _id: 'evt_1', ticket_rates: [rate] })] }), {
+  sale = await openSale({
+    rates: [rate],
     database: {
       ...database,
       open: (options) => openDatabase({ databaseUrl: proxy.url, dataDir: '' }, options),
@@ -38,7 +39,7 @@ const metadata = { note: 'x'.repeat(4_096) }
 
 /** Sells tickets, whose attendees have so much metadata. */
 async function sell(count: number, metadata: Record<string, string> | null): Promise<string[]> {
-  const checkout = await buyTickets(sale, count, { supplements: [{ supplement_id: 'sup_1' }] })
+  const checkout = await buyTickets(sale, { count, entry: { supplements: [{ supplement_id: 'sup_1' }] } })
   const ids = checkout.tickets.map((_, index) => ticketOf(checkout, index))
   await sale.db.update(tickets).set({ metadata }).where(inArray(tickets.id, ids))
   return ids

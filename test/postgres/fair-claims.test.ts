@@ -6,7 +6,7 @@ import { deliveries, isBounded } from '../../src/domain/delivery/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { claimDue } from '../../src/engine/data/leased-jobs.ts'
 import { explain, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anEvent, anOrganization, aRateOf } from '../support/factories.ts'
+import { anOrganization, aRateOf } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -19,7 +19,9 @@ beforeAll(async () => {
     onStatement: (text, parameters) => seen.push({ text, parameters }),
   })
   const organizations = [1, 2, 3].map((number) => anOrganization({ _id: `org_${number}` }))
-  sale = await openSale(aCatalogue({ organizations, events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
+  sale = await openSale({
+    organizations,
+    rates: [aRateOf(10)],
     database: { settings: {}, open: async () => database, drop: async () => {} },
   })
   const { db } = sale

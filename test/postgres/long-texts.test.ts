@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { schema } from '../../src/app/schema.ts'
 import { email } from '../../src/engine/base/input-types.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { seed } from '../support/fuzz/seed.ts'
 import {
   argumentPlaces,
@@ -15,7 +15,7 @@ import {
   textPlacesOf,
 } from '../support/fuzz/text-places.ts'
 import { readDocument, routesOf } from '../support/openapi/document.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 
 // Texts as long as a body may be, at every place that takes one: refused, or taken, before they can hold up anybody.
 // `test/long/` tries all of them at each place, a quick run the worst and one other, a quarter as long.
@@ -113,10 +113,9 @@ async function leastMs(work: () => unknown): Promise<number> {
   return least
 }
 
-let sale: Sale
 let places: TextPlace[]
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
   const list = { method: 'GET', url: '/events', headers: sale.channel } as const
   const ask = { method: 'POST', url: '/graphql', payload: { query: '{ __typename }' } } as const
   const other = (name: string, send: (text: string) => InjectOptions): TextPlace => ({ name, send })
@@ -158,7 +157,6 @@ beforeAll(async () => {
     other('a path', (text) => ({ method: 'GET', url: `/${encoded(text)}` })),
   ]
 })
-afterAll(() => sale?.close())
 
 async function findSlow(place: TextPlace, given: string[]): Promise<string[]> {
   const slow: string[] = []

@@ -1,18 +1,14 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { expect, test } from 'vitest'
+import { aRateOf } from '../support/factories.ts'
+import { sharedSale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
+import { holdTickets } from '../support/tickets.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(50)] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ rates: [aRateOf(50)] })
 
 type Planned = { text: string; generic: number; custom: number }
 
@@ -23,8 +19,7 @@ const uses = 4 + tries * 2
 
 test('checkout statements are planned once per connection for any number of keys', async () => {
   // Sequential checkouts share one connection.
-  for (let buyer = 0; buyer < uses; buyer++)
-    await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  for (let buyer = 0; buyer < uses; buyer++) await holdTickets(sale)
   const planned = (await sale.db.execute(sql`
     select statement as text, generic_plans::integer as generic, custom_plans::integer as custom
     from pg_prepared_statements where generic_plans + custom_plans = ${tries * 2}`)) as unknown as Planned[]
@@ -38,10 +33,7 @@ test('checkout statements are planned once per connection for any number of keys
 
 test('changes of a sale are planned once per connection', async () => {
   for (let buyer = 0; buyer < uses; buyer++) {
-    const { payment_id } = await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
-      tickets: [anEntry('price_1')],
-    })
+    const { payment_id } = await holdTickets(sale)
     await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
   }
   const planned =

@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { query } from '../../src/engine/data/query.ts'
-import type { OpenDatabase } from '../../src/engine/database/database.ts'
-import { openTestDatabase } from '../support/harness.ts'
+import { openTestDatabase, shared } from '../support/harness.ts'
 import { heldBytes } from '../support/heap.ts'
 import { preparedIn } from '../support/prepared-statements.ts'
 
@@ -12,11 +11,7 @@ import { preparedIn } from '../support/prepared-statements.ts'
 // Statements that a session prepares at most.
 const maxPrepared = 300
 
-let database: OpenDatabase
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = shared(openTestDatabase)
 
 // As long as a page of events.
 const text = (name: string) => () =>

@@ -52,7 +52,8 @@ async function follow() {
 
 /** Opens a gateway on the primary with these replicas, which it does not use yet. */
 const openOver = (databaseReplicaUrls: string[]) =>
-  openSale(aCatalogue({ events: [event('Primary', 10)] }), {
+  openSale({
+    events: [event('Primary', 10)],
     database: {
       ...primary,
       open: (options) =>

@@ -9,7 +9,7 @@ import { deleteUnpaid } from '../../src/domain/retention/delete-unpaid.ts'
 import { findDeliveriesTo, findTicketsOfPerson } from '../../src/domain/retention/find-person.ts'
 import { verify } from '../../src/domain/verify/verify.ts'
 import { explain, explainInIndexOrder, type SeenStatement } from '../support/explain.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import { openTestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
     events: Array.from({ length: events }, (_, number) =>
       anEvent({
         _id: `evt_${number}`,
-        ticket_rates: [aRate({ _id: `rate_${number}`, prices: [aPrice({ _id: `price_${number}` })] })],
+        ticket_rates: [aRateNamed(number)],
       }),
     ),
   })

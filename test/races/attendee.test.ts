@@ -1,19 +1,19 @@
 // Runs in: postgres, citus, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
 import { resendTickets, retiredOf, scanCode, transferTicket, updateAttendee } from '../support/attendees.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
+import type { Checkout } from '../support/checkouts.ts'
+import { anEvent, aPrice, aRate, inDays } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
-import { settlePaymentById } from '../support/settle-payment.ts'
+import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
+import { aPaidTicket, holdTickets, payFor, ticketOf } from '../support/tickets.ts'
 
 // Changes of a holder against each other and against everything else that locks a ticket, on a database with many
 // connections. A deadlock fails a test, because it is answered as an error.
@@ -21,14 +21,10 @@ import { stubProvider } from '../support/stub-provider.ts'
 const provider = stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) })
 const warranty = { enabled: true, percentage: 10, hours: 1 }
 
-let sale: Sale
-beforeAll(async () => {
-  const prices = [aPrice({ _id: 'price_1' })]
-  const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
-  const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
-  sale = await openSale(aCatalogue({ events: [event] }), { provider })
-})
-afterAll(() => sale.close())
+const prices = [aPrice({ _id: 'price_1' })]
+const rate = aRate({ _id: 'rate_1', prices, warranty, availability: { sold: 0, available: 1000 } })
+const event = anEvent({ start_date: inDays(0.3), end_date: inDays(0.5), ticket_rates: [rate] })
+const sale = sharedSale({ events: [event], provider })
 
 const rounds = 8
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
@@ -36,8 +32,7 @@ const times = <T>(count: number, run: (index: number) => Promise<T>) =>
 const sound = async () => expect(await brokenInvariants(sale.db)).toEqual([])
 
 async function buy() {
-  const checkout = await refunds.buyTickets(sale, 1, { warranty: true })
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { entry: { warranty: true } })
   const before = await refunds.ticketRow(sale, id)
   return { checkout, id, code: before?.qrCode ?? '', token: before?.documentToken ?? '' }
 }
@@ -154,14 +149,7 @@ test('resends of a ticket at once are never more than five', async () => {
   await sound()
 })
 
-const makeUnpaid = (email: string) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', { email })],
-    send_resourcers: true,
-  })
-const pay = async (checkout: Checkout) =>
-  settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+const makeUnpaid = (email: string) => holdTickets(sale, { entry: { email }, send_resourcers: true })
 
 /** Addresses that a checkout's mail is queued for. */
 const queuedFor = async ({ payment_id }: Checkout) =>
@@ -173,21 +161,21 @@ test('a correction of an address waits for a settlement of the payment, and a se
   const checkout = await makeUnpaid('wrong@example.com')
   const { correction, payment } = await sale.db.transaction(async (tx) => {
     await lockPayment(tx, { organizationId: 'org_1', id: checkout.payment_id })
-    const correction = updateAttendee(sale, refunds.ticketOf(checkout), { email: 'right@example.com' })
+    const correction = updateAttendee(sale, ticketOf(checkout), { email: 'right@example.com' })
     await waitForBlockedStatement(sale.db)
-    return { correction, payment: pay(checkout) }
+    return { correction, payment: payFor(sale, checkout) }
   })
   await Promise.all([correction, payment])
   // Whichever came first, the ticket bears the new address.
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout)))?.email).toBe('right@example.com')
+  expect((await refunds.ticketRow(sale, ticketOf(checkout)))?.email).toBe('right@example.com')
 })
 
 test('corrections while payments settle: the mail goes to the address that the ticket had when it was paid', async () => {
   await times(rounds, async (index) => {
     const checkout = await makeUnpaid('wrong@example.com')
     const [corrected] = await Promise.all([
-      updateAttendee(sale, refunds.ticketOf(checkout), { email: `right-${index}@example.com` }),
-      pay(checkout),
+      updateAttendee(sale, ticketOf(checkout), { email: `right-${index}@example.com` }),
+      payFor(sale, checkout),
     ])
     // The answer tells which came first.
     expect(await queuedFor(checkout)).toEqual(

@@ -17,9 +17,9 @@ import { anEntry, checkOut, countersOf } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aRateOf } from '../support/factories.ts'
 import { createTestDatabase, startGateway } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { fullPaymentOf, refundTicket, refusalCodes } from '../support/refunds.ts'
+import { refundTicket, refusalCodes } from '../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../support/sale.ts'
-import { settlePaymentById } from '../support/settle-payment.ts'
+import { payFor } from '../support/tickets.ts'
 
 // The door and the channels sell the same places at once, in two processes.
 
@@ -82,7 +82,7 @@ test('buyers online, at the door and on the guest list take the last places, and
     const answer = await checkOut(from, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
     if (answer.statusCode !== 200) return restProblems(answer).join()
     const checkout = answer.json().data
-    await settlePaymentById(from.db, checkout.payment_id, await fullPaymentOf(from, checkout))
+    await payFor(from, checkout)
     return 'sold 1'
   }
   const ways = [

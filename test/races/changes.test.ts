@@ -8,7 +8,7 @@ import { recordChanges } from '../../src/domain/change/record-changes.ts'
 import { changes } from '../../src/domain/change/table.ts'
 import type { Database } from '../../src/engine/database/database.ts'
 import { type ChangeNode, readChanges, readChangesPage } from '../support/change-feed.ts'
-import { aCatalogue, anOrganization } from '../support/factories.ts'
+import { anOrganization } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { testOnOneServer } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -23,10 +23,11 @@ let sale: Sale
 let other: Gateway
 beforeEach(async () => {
   database = await createTestDatabase()
-  sale = await openSale(
-    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
-    { database },
-  )
+  sale = await openSale({
+    organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+    events: [],
+    database,
+  })
   other = await startGateway({ database })
 })
 afterEach(async () => {

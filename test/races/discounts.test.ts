@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countersOf } from '../support/checkouts.ts'
 import { aDiscount } from '../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../support/factories.ts'
 import { openHttpBuyers, type Purchase } from '../support/http-buyers.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openServedSale, type ServedSale } from '../support/served-sale.ts'
@@ -29,11 +29,7 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       ticket_rates: ['1', '2', '3'].map((number) =>
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}` })],
-          availability: { sold: 0, available: 10_000 },
-        }),
+        aRateNamed(number, { availability: { sold: 0, available: 10_000 } }),
       ),
     }),
   ],

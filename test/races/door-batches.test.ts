@@ -5,8 +5,9 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 import { aLargeRate, openTwoDoors, scanTicket, uploadScans } from '../support/door.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
-import { buyTickets, cancelTicket, ticketOf } from '../support/refunds.ts'
+import { cancelTicket } from '../support/refunds.ts'
 import type { Sale } from '../support/sale.ts'
+import { buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Batches of late scans against single ones, of two gateways, on a database with many connections.
 
@@ -26,7 +27,7 @@ afterAll(() => doors?.close())
 const deskOf = (index: number) => doors.deskOf(index)
 
 const buy = async (count: number) => {
-  const checkout = await buyTickets(sale, count)
+  const checkout = await buyTickets(sale, { count })
   return checkout.tickets.map((_, index) => ticketOf(checkout, index))
 }
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()

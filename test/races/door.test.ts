@@ -4,8 +4,9 @@ import { changes } from '../../src/domain/change/table.ts'
 import { aLargeRate, openTwoDoors, type Redemption, redeem, type Scan, scanTicket } from '../support/door.ts'
 import { aSupplement } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
-import { buyTickets, cancelTicket, refusalCodes, ticketOf, ticketRow } from '../support/refunds.ts'
+import { cancelTicket, refusalCodes, ticketRow } from '../support/refunds.ts'
 import type { Sale } from '../support/sale.ts'
+import { buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Scanners and bars of two gateways, on a database with many connections.
 
@@ -36,7 +37,7 @@ const outcomesOf = (answers: { outcome: string }[]) =>
   [...new Set(answers.map(({ outcome }) => outcome))].sort()
 
 const buy = async (count = 1) => {
-  const checkout = await buyTickets(sale, count, { supplements: [{ supplement_id: 'sup_1' }] })
+  const checkout = await buyTickets(sale, { count, entry: { supplements: [{ supplement_id: 'sup_1' }] } })
   return checkout.tickets.map((_, index) => ticketOf(checkout, index))
 }
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Credentials } from '../../src/domain/caller/credentials.ts'
 import type { HoldOutcome } from '../../src/domain/sale/checkout/hold/hold.ts'
 import type { HoldJob } from '../../src/domain/sale/checkout/hold/hold-rows.ts'
@@ -12,7 +12,8 @@ import { readTerms } from '../../src/domain/sale/checkout/terms-loaders.ts'
 import { stock } from '../../src/domain/stock/table.ts'
 import { createContext } from '../../src/engine/request/context.ts'
 import { aDiscount } from '../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { shared } from '../support/harness.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -43,18 +44,11 @@ const aSale = () => {
     .flat()
     .map(({ _id }) => aDiscount({ _id: `dsc_${_id}`, code: _id, percentage: 50, quantity: 6 }))
   const organizations = [anOrganization({ discounts })]
-  return openSale(
-    aCatalogue({ organizations, events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) }),
-  )
+  return openSale({ organizations, events: rates.flat().map((rate) => anEvent({ ticket_rates: [rate] })) })
 }
 
-let together: Sale
-let alone: Sale
-beforeAll(async () => {
-  together = await aSale()
-  alone = await aSale()
-})
-afterAll(() => Promise.all([together.close(), alone.close()]))
+const together = shared(aSale)
+const alone = shared(aSale)
 
 type Wanted = {
   rate: Rate

@@ -7,7 +7,7 @@ import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { expireHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
 import { seed } from '../support/fuzz/seed.ts'
 import { dumpCatalogue } from '../support/imports.ts'
 import { inTestMode } from '../support/modes.ts'
@@ -21,18 +21,13 @@ import { paidOutcome } from '../support/stub-provider.ts'
 const free = aPrice({ _id: 'price_free', price: 0, fee_quantity: 0, quantity: 12 })
 const dear = aPrice({ _id: 'price_dear', name: 'Dear' })
 const rate = aRate({ _id: 'rate_1', availability: { sold: 2, available: 18 }, prices: [free, dear] })
-const hidden = aRate({
-  _id: 'rate_2',
-  availability: null,
-  show_all_prices: false,
-  prices: [aPrice({ _id: 'price_2', quantity: 5 })],
-})
+const hidden = aRateNamed('2', { availability: null, show_all_prices: false }, { quantity: 5 })
 const event = anEvent({ _id: 'evt_1', ticket_rates: [rate, hidden] })
 
 let sale: Sale
 let trial: Sale
 beforeEach(async () => {
-  sale = await openSale(aCatalogue({ events: [event] }))
+  sale = await openSale({ events: [event] })
   trial = await inTestMode(sale)
 })
 afterEach(() => sale.close())

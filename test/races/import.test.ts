@@ -6,7 +6,7 @@ import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { stock } from '../../src/domain/stock/table.ts'
 import { Refusal } from '../../src/engine/base/errors.ts'
 import { anEntry, checkOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { anEvent, aPrice, aRate } from '../support/factories.ts'
 import { dumpCatalogue } from '../support/imports.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { changeTypesOf } from '../support/refunds.ts'
@@ -23,7 +23,7 @@ const withPlaces = (places: number) => ({
 
 let sale: Sale
 beforeEach(async () => {
-  sale = await openSale(aCatalogue({ events: [] }))
+  sale = await openSale({ events: [] })
 })
 afterEach(() => sale.close())
 

@@ -1,36 +1,28 @@
 // Runs in: postgres
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lockPayment } from '../../src/domain/payment/lock-payment.ts'
 import { isOverdue, payments } from '../../src/domain/payment/table.ts'
 import { refunds as table } from '../../src/domain/refund/table.ts'
 import { claimDue } from '../../src/engine/data/leased-jobs.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
+import { aRefundedTicket, buyTickets, holdTickets, ticketOf } from '../support/tickets.ts'
 
 // Columns round to milliseconds, so that a stored now() is ahead of the clock half of the time. In a
 // transaction the clock stands still.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ rates: [aRateOf(10)] })
 
 const times = Array.from({ length: 40 }, (_, time) => time)
 const now = sql`now()`
-const makeHold = async () => {
-  const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  return (await mustCheckOut(sale, body)).payment_id
-}
+const makeHold = async () => (await holdTickets(sale)).payment_id
 
 test('a job due now is claimed now', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   const isThis = eq(table.paymentId, checkout.payment_id)
   for (const _ of times)
     await sale.db.transaction(async (tx) => {
@@ -63,8 +55,8 @@ test('control: compared with the exact clock it is not, half of the time', async
 })
 
 test('locked jobs are skipped and others claimed at once', async () => {
-  const [first, second] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
-  for (const checkout of [first, second]) await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const [first, second] = [await buyTickets(sale), await buyTickets(sale)]
+  for (const checkout of [first, second]) await refunds.refundTicket(sale, ticketOf(checkout))
   await sale.db.update(table).set({ status: 'pending', dueAt: sql`now() + interval '1 hour'` })
   const isOf = ({ payment_id }: typeof first) => eq(table.paymentId, payment_id)
   await sale.db.update(table).set({ dueAt: sql`now() - interval '2 seconds'` }).where(isOf(first))

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { scanTicket } from '../support/door.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { leftIn, openStream, subscribe, watchRates } from '../support/live.ts'
 import { mustStartServer } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 // One process sells, another one streams.
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const checkOutOne = async () => {
-  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await holdTickets(sale)
   return tickets[0]?._id ?? ''
 }
 const listeners = sql`from pg_stat_activity

@@ -1,8 +1,8 @@
-// Runs in: postgres, citus, slow-forms
+// Runs in: postgres, citus, slow-forms, first
 
 import { setTimeout } from 'node:timers/promises'
 import { and, asc, countDistinct, eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
 import { invoices } from '../../src/domain/invoice/table.ts'
@@ -17,16 +17,15 @@ import { tickets } from '../../src/domain/ticket/table.ts'
 import { groupBy } from '../../src/engine/base/group-by.ts'
 import { type Checkout, countersOf } from '../support/checkouts.ts'
 import { openDoors } from '../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { anEvent, aRateNamed } from '../support/factories.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { stubProvider } from '../support/stub-provider.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../support/tickets.ts'
 
 // Concurrent refunds, on a database with many connections.
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
   availability: { sold: 0, available: 1000 },
 })
@@ -45,14 +44,11 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
-    provider,
-    settings: openDoors,
-  })
+const sale = sharedSale({
+  events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
+  provider,
+  settings: openDoors,
 })
-afterAll(() => sale.close())
 
 const times = <T>(count: number, run: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => run(index)))
@@ -77,8 +73,8 @@ async function expectSound(checkout: Checkout) {
 }
 
 test('concurrent refunds never exceed what was paid', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const ids = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const checkout = await buyTickets(sale, { count: 2 })
+  const ids = [ticketOf(checkout), ticketOf(checkout, 1)]
   const answers = await times(24, (index) =>
     refunds.refundTicket(sale, ids[index % 2] ?? '', { amount: 4 + (index % 3) }),
   )
@@ -106,7 +102,7 @@ const lockTicketForAWhile = (checkout: Checkout | undefined) =>
   })
 
 test('refunds of many payments at once share transactions, and a refused one stops no other', async () => {
-  const bought = await times(8, () => refunds.buyTickets(sale, 2))
+  const bought = await times(8, () => buyTickets(sale, { count: 2 }))
   // Each transaction has a time of its own.
   const transactions = async () => {
     const [row] = await sale.db.select({ count: countDistinct(table.createdAt) }).from(table)
@@ -116,8 +112,8 @@ test('refunds of many payments at once share transactions, and a refused one sto
   const locked = lockTicketForAWhile(bought[0])
   const answers = await Promise.all(
     bought.flatMap((checkout) => [
-      refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: 5 }),
-      refunds.refundTicket(sale, refunds.ticketOf(checkout, 1)),
+      refunds.refundTicket(sale, ticketOf(checkout), { amount: 5 }),
+      refunds.refundTicket(sale, ticketOf(checkout, 1)),
     ]),
   )
   expect(answers.flatMap(refunds.refusalCodes)).toEqual([])
@@ -126,8 +122,8 @@ test('refunds of many payments at once share transactions, and a refused one sto
   expect((await transactions()) - before).toBeLessThanOrEqual(8)
   const mixed = await Promise.all(
     bought.flatMap((checkout, index) => [
-      refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: index === 3 ? 500 : 6 }),
-      refunds.refundTicket(sale, refunds.ticketOf(checkout, 1), { amount: 1 }),
+      refunds.refundTicket(sale, ticketOf(checkout), { amount: index === 3 ? 500 : 6 }),
+      refunds.refundTicket(sale, ticketOf(checkout, 1), { amount: 1 }),
     ]),
   )
   const refused = mixed.flatMap((answer, index) => refunds.refusalCodes(answer).map((code) => [index, code]))
@@ -140,7 +136,7 @@ test('refunds of many payments at once share transactions, and a refused one sto
 })
 
 test('a payment that is locked keeps its own refund waiting, and no other', async () => {
-  const [held, ...free] = await times(4, () => refunds.buyTickets(sale))
+  const [held, ...free] = await times(4, () => buyTickets(sale))
   let isFree = false
   const locked = sale.db.transaction(async (tx) => {
     await lockPayments(tx, 'org_1', [held?.payment_id ?? ''], 'wait')
@@ -149,9 +145,7 @@ test('a payment that is locked keeps its own refund waiting, and no other', asyn
   })
   await setTimeout(100)
   const waiting = refunds.refundTicket(sale, held?.tickets[0]?._id ?? '')
-  const others = await Promise.all(
-    free.map((checkout) => refunds.refundTicket(sale, refunds.ticketOf(checkout))),
-  )
+  const others = await Promise.all(free.map((checkout) => refunds.refundTicket(sale, ticketOf(checkout))))
   expect(isFree).toBe(false)
   expect(others.map(({ refund }) => refund?.status)).toEqual(Array(3).fill('SUCCEEDED'))
   expect((await waiting).refund?.status).toBe('SUCCEEDED')
@@ -160,13 +154,13 @@ test('a payment that is locked keeps its own refund waiting, and no other', asyn
 })
 
 test('a repeated request in the same turn, which asks for no mails, takes none from the first', async () => {
-  const [waited, checkout] = [await refunds.buyTickets(sale), await refunds.buyTickets(sale)]
+  const [waited, checkout] = [await buyTickets(sale), await buyTickets(sale)]
   const locked = lockTicketForAWhile(waited)
   await setTimeout(100)
-  const first = refunds.refundTicket(sale, refunds.ticketOf(waited))
+  const first = refunds.refundTicket(sale, ticketOf(waited))
   await setTimeout(100)
   const ask = (notify: boolean) =>
-    refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'told', notify })
+    refunds.refundTicket(sale, ticketOf(checkout), { idempotencyKey: 'told', notify })
   const asked = ask(true)
   await setTimeout(200)
   const [told, silent] = await Promise.all([asked, ask(false)])
@@ -178,19 +172,13 @@ test('a repeated request in the same turn, which asks for no mails, takes none f
 })
 
 test('concurrent refunds with one idempotency key are one refund, for either ticket', async () => {
-  const [one, two, three] = [
-    await refunds.buyTickets(sale),
-    await refunds.buyTickets(sale),
-    await refunds.buyTickets(sale),
-  ]
+  const [one, two, three] = [await buyTickets(sale), await buyTickets(sale), await buyTickets(sale)]
   calls = []
-  const same = await times(10, () =>
-    refunds.refundTicket(sale, refunds.ticketOf(one), { idempotencyKey: 'same' }),
-  )
+  const same = await times(10, () => refunds.refundTicket(sale, ticketOf(one), { idempotencyKey: 'same' }))
   expect(new Set(same.map(({ refund }) => refund?.id)).size).toBe(1)
   expect(calls).toHaveLength(1)
   const mixed = await times(10, (index) =>
-    refunds.refundTicket(sale, refunds.ticketOf(index % 2 ? three : two), {
+    refunds.refundTicket(sale, ticketOf(index % 2 ? three : two), {
       amount: 5,
       idempotencyKey: 'mixed',
     }),
@@ -203,14 +191,14 @@ test('concurrent refunds with one idempotency key are one refund, for either tic
 })
 
 test('concurrent refunds of a payment and of its tickets refund each ticket once, and all of a payment or none', async () => {
-  const checkout = await refunds.buyTickets(sale, 3)
+  const checkout = await buyTickets(sale, { count: 3 })
   const of = { paymentId: checkout.payment_id }
   calls = []
   const answers = await Promise.all([
     ...Array.from({ length: 4 }, () => refunds.refundTickets(sale, of, { idempotencyKey: 'whole' })),
     ...Array.from({ length: 3 }, () => refunds.refundTickets(sale, of)),
     ...Array.from({ length: 3 }, (_, index) =>
-      refunds.refundTickets(sale, { ticketId: refunds.ticketOf(checkout, index) }),
+      refunds.refundTickets(sale, { ticketId: ticketOf(checkout, index) }),
     ),
     ...Array.from({ length: 3 }, () => refunds.cancelTickets(sale, of)),
   ])
@@ -225,8 +213,7 @@ test('concurrent refunds of a payment and of its tickets refund each ticket once
 
 test('concurrent warranty refund, refund and cancellation return a ticket once', async () => {
   for (let round = 0; round < 4; round++) {
-    const checkout = await refunds.buyTickets(sale, 1, { warranty: true })
-    const id = refunds.ticketOf(checkout)
+    const { id, checkout } = await aPaidTicket(sale, { entry: { warranty: true } })
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => refunds.returnTicket(sale, id)),
       ...Array.from({ length: 2 }, () => refunds.cancelTicket(sale, id)),
@@ -245,7 +232,7 @@ test('concurrent warranty refund, refund and cancellation return a ticket once',
 })
 
 test('concurrent cancellation and check-in of a ticket do one or the other', async () => {
-  const checkout = await refunds.buyTickets(sale, 12)
+  const checkout = await buyTickets(sale, { count: 12 })
   const scan = `mutation ($id: ID!, $key: String!) {
     checkInTicket(input: { ticket: { ticketId: $id }, eventId: "evt_1", idempotencyKey: $key }) {
       ... on CheckInTicketPayload { checkIn { outcome } } } }`
@@ -258,7 +245,7 @@ test('concurrent cancellation and check-in of a ticket do one or the other', asy
     return data?.checkInTicket.checkIn.outcome
   }
   await times(12, async (index) => {
-    const id = refunds.ticketOf(checkout, index)
+    const id = ticketOf(checkout, index)
     const first = index % 2 ? checkIn(id) : null
     const cancelling = refunds.cancelTicket(sale, id)
     const outcome = await (first ?? checkIn(id))
@@ -273,11 +260,11 @@ test('concurrent cancellation and check-in of a ticket do one or the other', asy
 })
 
 test('concurrent workers and webhooks settle each refund once', async () => {
-  const checkout = await refunds.buyTickets(sale, 12)
+  const checkout = await buyTickets(sale, { count: 12 })
   outcome = async () => {
     throw new Error('out of reach')
   }
-  await times(12, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  await times(12, (index) => refunds.refundTicket(sale, ticketOf(checkout, index)))
   outcome = succeeds
   calls = []
   await sale.db.update(table).set({ dueAt: sql`now()` })
@@ -311,8 +298,8 @@ test('concurrent workers and webhooks settle each refund once', async () => {
 })
 
 test('an event about a refund that comes twice at once is applied once', async () => {
-  const checkout = await refunds.buyTickets(sale, 10)
-  await times(10, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  const checkout = await buyTickets(sale, { count: 10 })
+  await times(10, (index) => refunds.refundTicket(sale, ticketOf(checkout, index)))
   for (const { id } of await refunds.refundRows(sale, checkout)) {
     const about = { kind: 'refund', id, organizationId: 'org_1', outcome: await succeeds({ id }) } as const
     const event = { id: `evt_${id}`, type: 'refunded', about }
@@ -324,9 +311,9 @@ test('an event about a refund that comes twice at once is applied once', async (
 
 test('concurrent settlements that fail leave no gap in the invoice series', async () => {
   const { db } = sale
-  const checkout = await refunds.buyTickets(sale, 20)
+  const checkout = await buyTickets(sale, { count: 20 })
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
-  await times(20, (index) => refunds.refundTicket(sale, refunds.ticketOf(checkout, index)))
+  await times(20, (index) => refunds.refundTicket(sale, ticketOf(checkout, index)))
   outcome = succeeds
   const rows = await refunds.refundRows(sale, checkout)
   let failed = 0
@@ -347,8 +334,7 @@ test('concurrent settlements that fail leave no gap in the invoice series', asyn
 
 test('a failed settlement leaves nothing behind and can be repeated', async () => {
   const { db } = sale
-  const checkout = await refunds.buyTickets(sale)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = async ({ id }) => ({ kind: 'pending', reference: `re_${id}` })
   await refunds.refundTicket(sale, id)
   outcome = succeeds

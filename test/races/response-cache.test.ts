@@ -1,24 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { createTestDatabase, type Gateway, startGateway, type TestDatabase } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 const bound = 150
 const settings = { SHARED_READS_MS: String(bound) }
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 1 },
-})
+const rate = aRateNamed('1', { availability: { sold: 0, available: 1 } })
 
 let database: TestDatabase
 let sale: Sale
 let other: Gateway
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { database, settings })
+  sale = await openSale({ rates: [rate], database, settings })
   other = await startGateway({ database, settings })
 })
 afterAll(async () => {
@@ -44,7 +40,7 @@ async function shownBy({ rest, graphql }: Gateway) {
 
 test('a rate sold out by one process shows there at once, and in another within the bound', async () => {
   expect([await shownBy(sale), await shownBy(other)]).toEqual(Array(2).fill([true, true]))
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  await holdTickets(sale)
   expect(await shownBy(sale)).toEqual([false, false])
   await wait(bound + 5)
   expect(await shownBy(other)).toEqual([false, false])

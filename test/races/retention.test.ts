@@ -6,11 +6,11 @@ import { payments } from '../../src/domain/payment/table.ts'
 import { applyRetention, deleteOldMails } from '../../src/domain/retention/retain.ts'
 import { retentionTurns } from '../../src/domain/retention/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { openSale, type Sale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 // Several processes that delete what is old, while tickets are sold.
 
@@ -18,7 +18,7 @@ let database: TestDatabase
 let sale: Sale
 beforeAll(async () => {
   database = await createTestDatabase()
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10_000)] })] }), { database })
+  sale = await openSale({ rates: [aRateOf(10_000)], database })
 })
 afterAll(async () => {
   await sale.close()
@@ -35,7 +35,7 @@ const settings = {
   retainMailDays: 30,
 }
 
-const buy = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+const buy = () => holdTickets(sale)
 
 test('each old checkout is deleted once, and sales go on', async () => {
   const count = 450

@@ -2,13 +2,14 @@
 
 import { eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openSessions } from '../../src/domain/payment/queue/table.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settleInTransaction, settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
 import type { Settlement, SettlementResult } from '../../src/domain/sale/settle/settlement.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
+import { anEvent, aPrice, aRate, aRateNamed } from '../support/factories.ts'
+import { shared } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { roundsOf } from '../support/on-one-server.ts'
 import { movePayments } from '../support/queued-payments.ts'
@@ -52,16 +53,11 @@ const aSale = () => {
       }),
     )
   const all = Array.from({ length: rounds }, ofRound).flat()
-  return openSale(aCatalogue({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) }))
+  return openSale({ events: all.map((rate) => anEvent({ ticket_rates: [rate] })) })
 }
 
-let together: Sale
-let alone: Sale
-beforeAll(async () => {
-  together = await aSale()
-  alone = await aSale()
-})
-afterAll(() => Promise.all([together.close(), alone.close()]))
+const together = shared(aSale)
+const alone = shared(aSale)
 
 const aRound: fc.Arbitrary<Round> = fc.record({
   hasMoney: fc.boolean(),
@@ -252,9 +248,7 @@ test('settling together has the outcomes, rows and counters of one at a time', a
 })
 
 test('payments of a rate whose counter is locked for long wait, and those of other rates do not', async () => {
-  const sale = await openSale(
-    aCatalogue({ events: rates.map((name) => anEvent({ ticket_rates: [aRateNamed(name)] })) }),
-  )
+  const sale = await openSale({ events: rates.map((name) => anEvent({ ticket_rates: [aRateNamed(name)] })) })
   const [locked, other] = await Promise.all(
     rates.map((name) =>
       Promise.all(

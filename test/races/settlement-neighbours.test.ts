@@ -4,13 +4,14 @@ import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { settlePayment } from '../../src/domain/sale/settle/settle-payment.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../support/checkouts.ts'
+import type { Checkout } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateNamed } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { waitForBlockedStatement } from '../support/lock-waits.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { endedOutcome, paidOutcome } from '../support/stub-provider.ts'
+import { holdTickets } from '../support/tickets.ts'
 
 // A payment that cannot be settled neither fails nor delays the others in its batch, and many payments leave
 // connections for other requests.
@@ -33,11 +34,7 @@ const catalogue = () =>
   })
 
 const sell = (count: number, rate = 1): Promise<Checkout[]> =>
-  Promise.all(
-    Array.from({ length: count }, () =>
-      mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] }),
-    ),
-  )
+  Promise.all(Array.from({ length: count }, () => holdTickets(sale, { rate })))
 
 const settle = (id: string, outcome = paidOutcome(id), rate = 1) =>
   settlePayment(sale.db, {

@@ -1,18 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sweepHolds } from '../../src/domain/sale/release/expire-holds.ts'
 import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
 import { countersOf } from '../support/checkouts.ts'
-import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
+import { shared } from '../support/harness.ts'
+import { openStripeSale } from '../support/stripe-sale.ts'
 import { signEvent } from '../support/stub-stripe.ts'
 
 // Concurrent events and requests for one payment, over as many connections.
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale()
-})
-afterAll(() => sale.close())
+const sale = shared(openStripeSale)
 
 const beginPayment = async () => {
   const checkout = await sale.checkOut()

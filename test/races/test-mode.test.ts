@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { anEntry, type Checkout, checkOut, countersOf } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
+import { aRateOf } from '../support/factories.ts'
 import { brokenInvariants } from '../support/invariants.ts'
 import { inTestMode } from '../support/modes.ts'
 import { openPageBuyer } from '../support/payment-page-buyer.ts'
@@ -16,7 +16,7 @@ const places = 20
 const order = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
 
 test('both modes of a rate sell out at once, each to its own last place', async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(places)] })] }))
+  sale = await openSale({ rates: [aRateOf(places)] })
   const testing = await inTestMode(sale)
   const buy = async (seller: Sale) => {
     const answer = await checkOut(seller, order)

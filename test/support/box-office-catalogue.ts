@@ -6,6 +6,7 @@ import {
   aPrice,
   aQuestion,
   aRate,
+  aRateNamed,
   aSupplement,
   inDays,
 } from './factories.ts'
@@ -17,19 +18,45 @@ export const year = new Date().getUTCFullYear() + 4
 const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const places = (available: number) => ({ sold: 0, available })
 
+/** Rates that a channel cannot sell: `rate_closed`, `rate_early` before that time, and `rate_over`. */
+export const ratesNotOnSale = (earliest: string) => [
+  aRateNamed('closed', { complete: true }),
+  aRateNamed('early', { valid_from: earliest }),
+  aRateNamed('over', {}, { valid_until: '2020-01-01T00:00:00Z' }),
+]
+
+/** An event that has begun, with `rate_running`, and one of `org_2`, with `rate_strange`. */
+export const eventsNotOnSale = [
+  anEvent({
+    _id: 'evt_running',
+    start_date: inDays(-1),
+    end_date: inDays(1),
+    ticket_rates: [aRateNamed('running')],
+  }),
+  anEvent({
+    _id: 'evt_strange',
+    organization_id: 'org_2',
+    location_id: null,
+    ticket_rates: [aRateNamed('strange')],
+  }),
+]
+
+/** The organization of the sale, and one whose events are `evt_strange`. */
+export const withStranger = (given = {}) => [
+  anOrganization(given),
+  anOrganization({ _id: 'org_2', name: 'Stranger' }),
+]
+
 export const boxOfficeCatalogue = aCatalogue({
-  organizations: [
-    anOrganization({
-      language: 'es',
-      discounts: [
-        { _id: 'dsc_half', code: 'HALF', name: 'Half', percentage: 50 },
-        { _id: 'dsc_once', code: 'ONCE', name: 'Once', amount: 5, quantity: 1 },
-        { _id: 'dsc_old', code: 'OLD', name: 'Old', amount: 5, valid_until: '2020-01-01T00:00:00Z' },
-        { _id: 'dsc_other', code: 'OTHER', name: 'Other', amount: 5, ticket_rate_ids: ['rate_free'] },
-      ],
-    }),
-    anOrganization({ _id: 'org_2', name: 'Stranger' }),
-  ],
+  organizations: withStranger({
+    language: 'es',
+    discounts: [
+      { _id: 'dsc_half', code: 'HALF', name: 'Half', percentage: 50 },
+      { _id: 'dsc_once', code: 'ONCE', name: 'Once', amount: 5, quantity: 1 },
+      { _id: 'dsc_old', code: 'OLD', name: 'Old', amount: 5, valid_until: '2020-01-01T00:00:00Z' },
+      { _id: 'dsc_other', code: 'OTHER', name: 'Other', amount: 5, ticket_rate_ids: ['rate_free'] },
+    ],
+  }),
   events: [
     anEvent({
       _id: 'evt_1',
@@ -37,49 +64,27 @@ export const boxOfficeCatalogue = aCatalogue({
       start_date: `${year}-06-01T22:30:00Z`,
       end_date: `${year}-06-02T04:00:00Z`,
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
+        aRateNamed('1', {
           admits: 4,
           warranty: { enabled: true, percentage: 10, hours: 24 },
-          prices: [price('price_1')],
           supplements: [aSupplement({ _id: 'sup_1' })],
         }),
-        aRate({ _id: 'rate_free', prices: [price('price_free', { price: 0 })] }),
+        aRateNamed('free', {}, { price: 0 }),
         aRate({
           _id: 'rate_steps',
           prices: [price('price_first', { price: 10, quantity: 1 }), price('price_then')],
         }),
-        aRate({
-          _id: 'rate_asks',
-          prices: [price('price_asks')],
-          questions: [aQuestion({ _id: 'que_1', required: true })],
-        }),
-        aRate({ _id: 'rate_few', min: 2, max: 3, prices: [price('price_few')] }),
-        aRate({ _id: 'rate_two', availability: places(2), prices: [price('price_two')] }),
-        aRate({ _id: 'rate_none', availability: places(0), prices: [price('price_none')] }),
-        aRate({ _id: 'rate_held', availability: places(1), prices: [price('price_held')] }),
-        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({
-          _id: 'rate_early',
-          valid_from: `${year}-01-01T00:00:00.000Z`,
-          prices: [price('price_early')],
-        }),
-        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
-        aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
-        aRate({ _id: 'rate_plain', prices: [price('price_plain')] }),
+        aRateNamed('asks', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
+        aRateNamed('few', { min: 2, max: 3 }),
+        aRateNamed('two', { availability: places(2) }),
+        aRateNamed('none', { availability: places(0) }),
+        aRateNamed('held', { availability: places(1) }),
+        ...ratesNotOnSale(`${year}-01-01T00:00:00.000Z`),
+        aRateNamed('capped', {}, { quantity: 1 }),
+        aRateNamed('plain'),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
-    }),
-    anEvent({
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Database, runSql } from '../../src/engine/database/database.ts'
 import { aLargeRate } from './door.ts'
-import { aCatalogue, anEvent, anOrganization, aSupplement } from './factories.ts'
+import { anEvent, anOrganization, aSupplement } from './factories.ts'
 import { createTestDatabase, type GatewayOptions } from './harness.ts'
 import { openSale } from './sale.ts'
 
@@ -34,25 +34,25 @@ export async function openClusterSale(options: Omit<GatewayOptions, 'database' |
   await close()
   const organizationIds = ['org_1', `org_${number}`]
   const noticed: { message?: string; detail?: string }[] = []
-  const sale = await openSale(
-    aCatalogue({
-      organizations: organizationIds.map((_id) => anOrganization({ _id })),
-      events: organizationIds.map((organization_id) =>
-        anEvent({
-          _id: `evt_${organization_id}`,
-          organization_id,
-          location_id: undefined,
-          ticket_rates: [
-            aLargeRate(organization_id, {
-              availability: { sold: 0, available: 10_000 },
-              supplements: [aSupplement({ _id: `sup_${organization_id}` })],
-            }),
-          ],
-        }),
-      ),
-    }),
-    { ...options, database, onNotice: (notice) => void noticed.push(notice) },
-  )
+  const sale = await openSale({
+    organizations: organizationIds.map((_id) => anOrganization({ _id })),
+    events: organizationIds.map((organization_id) =>
+      anEvent({
+        _id: `evt_${organization_id}`,
+        organization_id,
+        location_id: undefined,
+        ticket_rates: [
+          aLargeRate(organization_id, {
+            availability: { sold: 0, available: 10_000 },
+            supplements: [aSupplement({ _id: `sup_${organization_id}` })],
+          }),
+        ],
+      }),
+    ),
+    ...options,
+    database,
+    onNotice: (notice) => void noticed.push(notice),
+  })
   return {
     sale,
     organizationIds,

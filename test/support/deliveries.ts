@@ -3,11 +3,10 @@ import { parseConfig } from '../../src/app/settings.ts'
 import { openSenders } from '../../src/domain/delivery/open-senders.ts'
 import { sendDeliveries } from '../../src/domain/delivery/send-deliveries.ts'
 import { deliveries } from '../../src/domain/delivery/table.ts'
-import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate, aSupplement } from './factories.ts'
-import { fullPaymentOf } from './refunds.ts'
+import type { Checkout } from './checkouts.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed, aSupplement } from './factories.ts'
 import type { Sale } from './sale.ts'
-import { settlePaymentById } from './settle-payment.ts'
+import { holdTickets, payFor } from './tickets.ts'
 
 export const publicUrl = 'https://tickets.example'
 
@@ -22,12 +21,8 @@ export const deliveryCatalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          supplements: [aSupplement({ _id: 'sup_1' })],
-        }),
-        aRate({ _id: 'rate_free', name: 'Guests', prices: [aPrice({ _id: 'price_free', price: 0 })] }),
+        aRateNamed('1', { supplements: [aSupplement({ _id: 'sup_1' })] }, { name: 'Early' }),
+        aRateNamed('free', { name: 'Guests' }, { price: 0 }),
       ],
     }),
   ],
@@ -39,15 +34,9 @@ export async function buyDeliverable(
   entries: Record<string, unknown>[],
   more: Record<string, unknown> = {},
 ): Promise<Checkout> {
-  const checkout = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: entries.map((entry) => anEntry('price_1', entry)),
-    send_resourcers: true,
-    ...more,
-  })
+  const checkout = await holdTickets(sale, { entries, send_resourcers: true, ...more })
   // A free checkout is paid at once.
-  if (checkout.total_amount > 0)
-    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  if (checkout.total_amount > 0) await payFor(sale, checkout)
   return checkout
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Connection, Database, DatabaseOptions } from '../../src/engine/database/database.ts'
 import { inIndexOrder } from '../../src/engine/database/transaction.ts'
-import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
+import { anEvent, aRateNamed } from './factories.ts'
 import { openTestDatabase } from './harness.ts'
 import { openSale, type Sale } from './sale.ts'
 
@@ -54,7 +54,8 @@ export async function openSeenSale(
       ticket_rates: [aRateNamed(String(number), { availability: { sold: 0, available } })],
     }),
   )
-  const sale = await openSale(aCatalogue({ events }), {
+  const sale = await openSale({
+    events,
     database: { settings: {}, open: async () => database, drop: async () => {} },
   })
   return { sale, seen }

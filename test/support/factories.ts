@@ -81,8 +81,11 @@ export const aRate = (given: Given<RateFile> = {}) => ({
 })
 
 /** A rate and its one price, named after it: `rate_table` at `price_table`. */
-export const aRateNamed = (name: string, given: Given<RateFile> = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...given })
+export const aRateNamed = (
+  name: string | number,
+  given: Given<RateFile> = {},
+  price: Given<PriceFile> = {},
+) => aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}`, ...price })], ...given })
 
 /** `rate_1` with the given availability and one price, `price_1`. */
 export const aRateOf = (available: number, sold = 0) =>

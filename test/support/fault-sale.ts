@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry } from './checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from './factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from './factories.ts'
 import { brokenInvariants } from './invariants.ts'
 import { formType } from './payment-page-buyer.ts'
 import type { Sale } from './sale.ts'
@@ -31,11 +31,7 @@ export const faultCatalogue = aCatalogue({
   events: [
     anEvent({
       ticket_rates: rates.map((number) =>
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}` })],
-          availability: { sold: 0, available: 100_000 },
-        }),
+        aRateNamed(number, { availability: { sold: 0, available: 100_000 } }),
       ),
     }),
   ],

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import postgres from 'postgres'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { createApp } from '../../src/app/app.ts'
 import type { Companion } from '../../src/app/companion.ts'
 import { parseConfig } from '../../src/app/settings.ts'
@@ -198,4 +198,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     await database.close()
     throw error
   }
+}
+
+/** What all tests of a file share: opened before the first, closed after the last. It is empty until then. */
+export function shared<Opened extends { close(): Promise<unknown> }>(open: () => Promise<Opened>): Opened {
+  const opened = {} as Opened
+  beforeAll(async () => void Object.assign(opened, await open()))
+  // Missing if it could not be opened.
+  afterAll(() => opened.close?.())
+  return opened
 }

@@ -12,11 +12,12 @@ import { aBuyer, mustSell } from './box-office.ts'
 import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
 import { sendDeliveriesOnce } from './deliveries.ts'
 import { openDoors, redeem, scanTicket } from './door.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from './factories.ts'
+import { aCatalogue, anEvent, aQuestion, aRateNamed, aSupplement } from './factories.ts'
 import type { GatewayOptions } from './harness.ts'
-import { cancelPayment, fullPaymentOf, refundTicket, ticketOf } from './refunds.ts'
+import { cancelPayment, refundTicket } from './refunds.ts'
 import { openSale, type Sale } from './sale.ts'
 import { stubProvider } from './stub-provider.ts'
+import { fullPaymentOf, ticketOf } from './tickets.ts'
 import { webhooksOf } from './webhooks.ts'
 
 // A person who leaves traces everywhere, and searches for them.
@@ -44,9 +45,7 @@ const catalogueOfTraces = aCatalogue({
     anEvent({
       _id: 'evt_1',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1' })],
+        aRateNamed('1', {
           supplements: [aSupplement({ _id: 'sup_1' })],
           questions: [aQuestion({ _id: 'que_1', type: 'text', items: undefined })],
         }),

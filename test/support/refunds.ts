@@ -1,43 +1,16 @@
 import { asc, eq } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { changes } from '../../src/domain/change/table.ts'
-import type { PaymentOutcome } from '../../src/domain/payment/provider.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { tickets } from '../../src/domain/ticket/table.ts'
-import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
+import type { Checkout } from './checkouts.ts'
 import { type Amount, money, withNumbers } from './contract-input.ts'
 import type { Sale } from './sale.ts'
-import { settlePaymentById } from './settle-payment.ts'
-import { paidOutcome } from './stub-provider.ts'
 
 // GraphQL mutations of a channel and an integration on a paid checkout, and the rows they leave.
 
 type Headers = Record<string, string>
-
-/** Buys and pays for tickets of `rate_1`, or of another rate. */
-export async function buyTickets(sale: Sale, count = 1, entry = {}, rate = 'rate_1'): Promise<Checkout> {
-  const price = rate.replace('rate', 'price')
-  const checkout = await mustCheckOut(sale, {
-    ticket_rate_id: rate,
-    tickets: Array.from({ length: count }, () => anEntry(price, entry)),
-  })
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
-  return checkout
-}
-
-/** A `paid` outcome with the full amount of a checkout. */
-export async function fullPaymentOf(
-  sale: Sale,
-  checkout: Checkout,
-  reference?: string,
-): Promise<PaymentOutcome> {
-  const { id = '', totalAmount: amount, currency } = (await paymentRow(sale, checkout)) ?? {}
-  return paidOutcome(id, { amount, currency, ...(reference && { reference }) })
-}
-
-/** ID of a checkout's ticket, by default the first. */
-export const ticketOf = ({ tickets }: Checkout, index = 0): string => tickets[index]?._id ?? ''
 
 type Problem = { __typename: string; code: string; path: string | null; message: string } & Record<
   string,

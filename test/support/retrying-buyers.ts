@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import type { Random } from '../../examples/shop/src/demo/random.ts'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, type Checkout } from './checkouts.ts'
-import { aPrice, aRate, aRateOf } from './factories.ts'
+import { aRateNamed, aRateOf } from './factories.ts'
 import { formType } from './payment-page-buyer.ts'
 import { endHolds } from './queued-payments.ts'
 import type { Sale } from './sale.ts'
@@ -45,14 +45,7 @@ type Crowd = {
 
 /** Rates that a crowd buys from. The second takes the buyers that find the first sold out; some late payments
  *  of the first find no place left either. */
-export const ratesOfCrowd = [
-  aRateOf(30),
-  aRate({
-    _id: 'rate_2',
-    prices: [aPrice({ _id: 'price_2' })],
-    availability: { sold: 0, available: 1000 },
-  }),
-]
+export const ratesOfCrowd = [aRateOf(30), aRateNamed('2', { availability: { sold: 0, available: 1000 } })]
 
 /** Opens buyers of `rate_1`, and of `rate_2` once that is sold out. The service has the stub as its payment
  *  provider. Each buyer follows the next of several behaviours. */

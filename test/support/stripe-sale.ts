@@ -1,23 +1,19 @@
 import { eq } from 'drizzle-orm'
 import { parseConfig } from '../../src/app/settings.ts'
-import type { CatalogueFile } from '../../src/domain/import/catalogue-file.ts'
 import { openProvider } from '../../src/domain/payment/open-provider.ts'
 import { charges, payments } from '../../src/domain/payment/table.ts'
 import { refunds } from '../../src/domain/refund/table.ts'
 import { closeSessions } from '../../src/domain/sale/settle/provider-session.ts'
-import { anEntry, type Checkout, mustCheckOut } from './checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from './factories.ts'
+import type { Checkout } from './checkouts.ts'
 import type { GatewayOptions } from './harness.ts'
 import { openPageBuyer, redirectUrls } from './payment-page-buyer.ts'
 import { endSessions } from './queued-payments.ts'
-import { openSale } from './sale.ts'
+import { openSale, type SaleFile } from './sale.ts'
 import { type StubEvent, signEvent, startStubStripe, stripeSettings } from './stub-stripe.ts'
+import { holdTickets } from './tickets.ts'
 
-/** Opens a sale of `rate_1` with its own stub of Stripe as the payment provider. */
-export async function openStripeSale(
-  catalogue: CatalogueFile = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }),
-  options: GatewayOptions = {},
-) {
+/** Opens a sale with its own stub of Stripe as the payment provider. */
+export async function openStripeSale(catalogue: SaleFile = {}, options: GatewayOptions = {}) {
   const fake = await startStubStripe()
   const settings = { ...stripeSettings(fake.url), ...options.settings }
   const provider = await openProvider(parseConfig(settings))
@@ -42,13 +38,7 @@ export async function openStripeSale(
       }
       return received
     },
-    checkOut: (more = {}, count = 1) =>
-      mustCheckOut(sale, {
-        ticket_rate_id: 'rate_1',
-        tickets: Array.from({ length: count }, () => anEntry('price_1')),
-        ...redirectUrls,
-        ...more,
-      }),
+    checkOut: (more = {}, count = 1) => holdTickets(sale, { count, ...redirectUrls, ...more }),
     /** Presses Pay and returns the session that this redirects to. */
     async goToStripe(checkout: Checkout) {
       const { headers } = await buyer.pay(checkout)

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { randomFrom } from '../../examples/shop/src/demo/random.ts'
 import { askGraphql, type Walker, walk } from './client-walk.ts'
 import { aDiscount } from './discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aSupplement } from './factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed, aSupplement } from './factories.ts'
 import { createTestDatabase } from './harness.ts'
 import { startMailServer } from './mail-server.ts'
 import { buildPreviousRelease } from './previous-release.ts'
@@ -17,9 +17,7 @@ import { startReceiver } from './webhooks.ts'
 // release are started beside them.
 
 const rateOfWalk = (number: number) =>
-  aRate({
-    _id: `rate_${number}`,
-    prices: [aPrice({ _id: `price_${number}` })],
+  aRateNamed(number, {
     supplements: [aSupplement({ _id: `sup_${number}` })],
     availability: { sold: 0, available: 1000 },
   })

@@ -1,3 +1,5 @@
+// Runs in: system, first
+
 import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import { eq, sql } from 'drizzle-orm'
@@ -5,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { openSale } from '../support/sale.ts'
 import { type BrowsedDemo, openDemo, openPage } from './browser.ts'
 
@@ -124,8 +126,8 @@ test('the payment page, declined, and the way back into the shop', async () => {
 })
 
 test('outcomes without a shop: paid, cancelled, failed and expired', async () => {
-  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
-  const sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), { listen: true })
+  const rate = aRateNamed('1')
+  const sale = await openSale({ rates: [rate], listen: true })
   const { page } = await openPage(demo.browser, sale.url, { locale: 'en-GB' })
   const order = async (email = 'ana@example.com') => {
     const tickets = [anEntry('price_1', { email })]

@@ -1,3 +1,5 @@
+// Runs in: system, first
+
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowsedDemo, openDemo, openPage } from './browser.ts'

@@ -5,10 +5,11 @@ import { importCatalogue } from '../../src/domain/import/import-catalogue.ts'
 import { languages } from '../../src/domain/language/languages.ts'
 import { transferTicket } from '../support/attendees.ts'
 import { buyDeliverable, sendDeliveriesOnce } from '../support/deliveries.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../support/factories.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
 import * as refunds from '../support/refunds.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
+import { ticketOf } from '../support/tickets.ts'
 import { openBrowser } from './browser.ts'
 
 // Mails as a browser shows them, on a phone and on a desk, in every language. `SCREENSHOTS` names a folder for
@@ -24,23 +25,21 @@ const catalogueOn = (day: number) =>
         name: 'Noche de Ñandú & <friends>: Donaudampfschifffahrtsgesellschaftskapitänsball',
         start_date: `2099-07-${day}T22:30:00.000Z`,
         end_date: '2099-07-31T04:00:00.000Z',
-        ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1', name: 'Early' })] })],
+        ticket_rates: [aRateNamed('1', {}, { name: 'Early' })],
       }),
     ],
   })
 
-let sale: Sale
 let browser: Browser
 let server: MailServer
+const sale = sharedSale(catalogueOn(11))
 beforeAll(async () => {
-  sale = await openSale(catalogueOn(11))
   browser = await openBrowser()
   server = await startMailServer()
 })
 afterAll(async () => {
   await server?.close()
   await browser?.close()
-  await sale?.close()
 })
 
 const sides = { phone: 360, desk: 1280 }
@@ -73,7 +72,7 @@ test.each(languages)(
     server.mails.length = 0
     const ana = { full_name: 'Ana María Núñez de la Fuente-Schwarzenberg', email: 'ana@example.com' }
     const checkout = await buyDeliverable(sale, [ana, ana, { email: 'zoe@example.com' }], { language })
-    const [first, second, third] = [0, 1, 2].map((index) => refunds.ticketOf(checkout, index)) as [
+    const [first, second, third] = [0, 1, 2].map((index) => ticketOf(checkout, index)) as [
       string,
       string,
       string,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestLimits } from '../../src/engine/base/request-limits.ts'
 import { anEntry } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../support/factories.ts'
+import { aRateNamed } from '../support/factories.ts'
 import { leftIn, openStream, watchRates } from '../support/live.ts'
 import { mustStartServer, runCli, type ServerProcess } from '../support/processes.ts'
 import { openSale, type Sale } from '../support/sale.ts'
@@ -15,11 +15,7 @@ import { type Nginx, startNginx } from './nginx-server.ts'
 
 // Debian's nginx by the snippet of docs/operations.md, in front of two processes of the built service.
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 100_000 },
-})
+const rate = aRateNamed('1', { availability: { sold: 0, available: 100_000 } })
 
 let server: PostgresServer
 let sale: Sale
@@ -37,9 +33,7 @@ beforeAll(async () => {
     DRAIN_SECONDS: '3',
   }
   expect(await runCli(['migrate'], settings)).toMatchObject({ code: 0 })
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-    database: databaseAt(databaseUrl),
-  })
+  sale = await openSale({ rates: [rate], database: databaseAt(databaseUrl) })
   processes = [await mustStartServer(settings), await mustStartServer(settings)]
   nginx = await startNginx([processes[0].url, processes[1].url])
 })

@@ -6,11 +6,10 @@ import {
   aLocation,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aSupplement,
 } from '../support/factories.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // Payment page and outcome on a phone, in three languages. `SCREENSHOTS` names a folder for pictures of them.
@@ -30,27 +29,25 @@ const catalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          supplements: [aSupplement({ _id: 'sup_1' })],
-          warranty: { enabled: true, percentage: 10, hours: 48 },
-        }),
+        aRateNamed(
+          '1',
+          {
+            supplements: [aSupplement({ _id: 'sup_1' })],
+            warranty: { enabled: true, percentage: 10, hours: 48 },
+          },
+          { name: 'Early' },
+        ),
       ],
     }),
   ],
 })
 
-let sale: Sale
 let browser: Browser
+const sale = sharedSale(catalogue, { listen: true })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { listen: true })
   browser = await openBrowser()
 })
-afterAll(async () => {
-  await browser?.close()
-  await sale?.close()
-})
+afterAll(() => browser?.close())
 
 const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 

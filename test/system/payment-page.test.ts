@@ -4,10 +4,10 @@ import { eq, sql } from 'drizzle-orm'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aSupplement } from '../support/factories.ts'
 import { movePayments } from '../support/queued-payments.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 const cloakroom = aSupplement({ label: 'Cloakroom and a place for a very long umbrella' })
@@ -15,19 +15,16 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       name: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
-      ticket_rates: [
-        aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements: [cloakroom] }),
-      ],
+      ticket_rates: [aRateNamed('1', { supplements: [cloakroom] })],
     }),
   ],
 })
 
-let sale: Sale
 let shop: Server
 let shopUrl: string
 let browser: Browser
+const sale = sharedSale(catalogue, { listen: true })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { listen: true })
   // The shop, on another origin.
   shop = createServer(({ url = '' }, response) => {
     response.setHeader('content-type', 'text/html')
@@ -40,16 +37,13 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser?.close()
-  await sale?.close()
   shop?.close()
 })
 
 const checkOut = (count = 1, more = {}) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: count }, () =>
-      anEntry('price_1', { supplements: [{ supplement_id: cloakroom._id }] }),
-    ),
+  holdTickets(sale, {
+    count,
+    entry: { supplements: [{ supplement_id: cloakroom._id }] },
     redirect_url: `${shopUrl}/thanks?order=7`,
     error_url: `${shopUrl}/sorry`,
     ...more,

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import { issued, localhost, rolePostgres } from '../support/certificates.ts'
 import { cursorRefusal, readChanges } from '../support/change-feed.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../support/factories.ts'
 import { type Gateway, startGateway } from '../support/harness.ts'
 import { brokenInvariants } from '../support/invariants.ts'
@@ -19,6 +18,7 @@ import { copyFolder } from '../support/setup/database.ts'
 import { findUser } from '../support/setup/managed-process.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { databaseAt, emptyDatabase, findDebianPostgres, runProgram } from './debian-postgres.ts'
 
 // deploy/restore-drill, which restores backups of a server that sells meanwhile.
@@ -56,10 +56,7 @@ afterAll(async () => {
 })
 
 async function sell(gateway: Gateway, number: 1 | 2): Promise<string> {
-  const { payment_id } = await mustCheckOut(
-    { ...sale, ...gateway },
-    { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] },
-  )
+  const { payment_id } = await holdTickets({ ...sale, ...gateway }, { rate: number })
   await settlePaymentById(gateway.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }

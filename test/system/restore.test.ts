@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cursorRefusal, readChanges } from '../support/change-feed.ts'
-import { anEntry, mustCheckOut } from '../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../support/factories.ts'
 import { type Gateway, startGateway } from '../support/harness.ts'
 import { openSale, type Sale } from '../support/sale.ts'
 import { settlePaymentById } from '../support/settle-payment.ts'
 import { type PostgresServer, startPostgres } from '../support/setup/postgres-server.ts'
 import { paidOutcome } from '../support/stub-provider.ts'
+import { holdTickets } from '../support/tickets.ts'
 import { databaseAt, emptyDatabase, findDebianPostgres, runProgram } from './debian-postgres.ts'
 
 // A database is moved to another cluster with pg_dump and psql, as an operator would. Clients continue with
@@ -37,10 +37,7 @@ async function dump(url: string): Promise<(name: string) => Promise<Gateway>> {
 }
 
 const sell = async (gateway: Gateway, number: number): Promise<string> => {
-  const { payment_id } = await mustCheckOut(
-    { ...sale, ...gateway },
-    { ticket_rate_id: `rate_${number}`, tickets: [anEntry(`price_${number}`)] },
-  )
+  const { payment_id } = await holdTickets({ ...sale, ...gateway }, { rate: number })
   await settlePaymentById(gateway.db, payment_id, paidOutcome(payment_id))
   return payment_id
 }

@@ -4,22 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payments } from '../../src/domain/payment/table.ts'
 import type { Checkout } from '../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../support/factories.ts'
-import { openStripeSale, type StripeSale } from '../support/stripe-sale.ts'
+import { shared } from '../support/harness.ts'
+import { openStripeSale } from '../support/stripe-sale.ts'
 import { openBrowser, openPage } from './browser.ts'
 
 // A buyer in a browser who pays at Stripe and returns before the outcome is known.
 
-let sale: StripeSale
 let browser: Browser
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+const sale = shared(() => openStripeSale(catalogue, { listen: true }))
 beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
-  sale = await openStripeSale(catalogue, { listen: true })
   browser = await openBrowser()
 })
-afterAll(async () => {
-  await browser?.close()
-  await sale?.close()
-})
+afterAll(() => browser?.close())
 
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const checkOut = () => sale.checkOut({ redirect_url: null, error_url: null })

@@ -7,7 +7,7 @@ import jsqr from 'jsqr'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buyDeliverable, deliveryCatalogue } from '../support/deliveries.ts'
-import { openSale, type Sale } from '../support/sale.ts'
+import { sharedSale } from '../support/sale.ts'
 
 // The ticket document as rendered by poppler. Its code is read with another library than the one that drew
 // it.
@@ -16,16 +16,12 @@ const run = promisify(execFile)
 // The types of this package treat the module itself as its default export.
 const readCode = jsqr as unknown as typeof jsqr.default
 
-let sale: Sale
 let folder: string
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-pdf-'))
 })
-afterAll(async () => {
-  await sale.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => rm(folder, { recursive: true }))
 
 /** Buys a ticket and renders its document. Returns the code as scanned, the text and the fonts. */
 async function printed(entry: Record<string, unknown>, more: Record<string, unknown> = {}) {

@@ -10,7 +10,7 @@ import {
 import { connectionOf, costOfPage, forwardArgs, readForward } from '../../engine/graphql/connection.ts'
 import { toRow } from '../../engine/graphql/lookahead.ts'
 import { requireIntegration } from '../caller/context.ts'
-import { leftOf } from '../stock/left.ts'
+import { leftOf } from '../stock/table.ts'
 import { TicketRateRef } from '../ticket-rate/graphql.ts'
 import { ticketRateById } from '../ticket-rate/loaders.ts'
 import type { TicketRate } from '../ticket-rate/table.ts'

@@ -5,8 +5,7 @@ import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sold.ts'
-import { left } from './left.ts'
-import { rateInMode, type Stock, type StockKind, stock } from './table.ts'
+import { left, rateInMode, type Stock, type StockKind, stock } from './table.ts'
 
 /** Name of a counter among those of an organization in a mode. */
 export type StockName = Pick<Stock, 'kind' | 'id'>

@@ -40,6 +40,19 @@ export type StockKind = (typeof stockKind.enumValues)[number]
 export type Stock = typeof stock.$inferSelect
 export type Counters = Pick<Stock, 'capacity' | 'soldBefore' | 'sold' | 'held'>
 
+/** Places left after sales and holds; null if unlimited. */
+export const leftOf = ({ capacity, soldBefore, sold, held }: Counters): number | null =>
+  capacity === null ? null : capacity - soldBefore - sold - held
+
+/** The same in SQL, of a row of `stock`. */
+export const left = sql`${stock.capacity} - ${stock.soldBefore} - ${stock.sold} - ${stock.held}`
+
+/** Places sold, here and elsewhere before the import. */
+export const soldOf = ({ soldBefore, sold }: Pick<Counters, 'soldBefore' | 'sold'>) => soldBefore + sold
+
+/** Reports whether no place is left. */
+export const isUsedUp = (stock: Counters): boolean => leftOf(stock) === 0
+
 /** Condition that counters are those of a row, in the mode of the statement. */
 export const isStockOf = (kind: StockKind, id: PgColumn): SQL =>
   sql`${stock.id} = ${id} and ${stock.kind} = ${sql.raw(`'${kind}'`)} and ${isInMode(stock.mode)}`

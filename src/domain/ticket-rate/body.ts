@@ -3,7 +3,7 @@ import * as field from '../../engine/rest/body.ts'
 import { body } from '../../engine/rest/body.ts'
 import { exampleIds } from '../contract/ids.ts'
 import type { Event } from '../event/table.ts'
-import { leftOf, soldOf } from '../stock/left.ts'
+import { leftOf, soldOf } from '../stock/table.ts'
 import { isAvailable, shownFee, visiblePrices } from './sale-rules.ts'
 import {
   type Price,

@@ -5,8 +5,7 @@ import { percentageOf, smallestCharge, toMajor } from '../../engine/base/money.t
 import { hourMs } from '../../engine/base/timers.ts'
 import { type Code, problem } from '../contract/problem-codes.ts'
 import { type Event, events } from '../event/table.ts'
-import { isUsedUp, left } from '../stock/left.ts'
-import { isStockOf, type StockKind, stock } from '../stock/table.ts'
+import { isStockOf, isUsedUp, left, type StockKind, stock } from '../stock/table.ts'
 import { maxWarrantyHours, type Price, prices, type TicketRate, ticketRates } from './table.ts'
 
 /** Reports whether a price can be bought: not removed, not past `validUntil`, not used up (DECISIONS, listing events). */

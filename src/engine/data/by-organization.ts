@@ -126,6 +126,9 @@ export async function findEverywhere<Row>(
 /** Reports whether an organization's row is found by its key alone, in one statement with rows of every server. */
 export const canFindByKeyAlone = (db: Database): boolean => !isDistributed(db)
 
+/** Reports whether no statement can count a share over the organizations that it claims rows of. */
+export const mustClaimByOrganization = (db: Database): boolean => isDistributed(db)
+
 /** Reports whether a subquery of distributed rows may refer to a row outside of it. */
 export const canCorrelate = (db: Database): boolean => !isDistributed(db)
 

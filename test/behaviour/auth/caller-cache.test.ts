@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { access } from '../../../src/domain/caller/access.ts'
 import { authenticate } from '../../../src/domain/caller/authenticate.ts'
 import { Credentials } from '../../../src/domain/caller/credentials.ts'
@@ -9,34 +9,29 @@ import type { Authenticated } from '../../../src/engine/base/caller.ts'
 import { createCallerCache } from '../../../src/engine/cache/caller-cache.ts'
 import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // The bound is long, so that a missing entry was invalidated and did not just age out.
 
 const clock = mockClock()
-let sale: Sale
+
 /** Bought with the key of the test. */
 let bought: { ticket: string; payment: string }
 let headers: Headers
-beforeAll(async () => {
-  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
-  const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] })
-  sale = await openSale(catalogue, { settings: { SHARED_READS_MS: '60000' } })
-})
+const rate = aRateNamed('1')
+const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] })
+const sale = sharedSale(catalogue, { settings: { SHARED_READS_MS: '60000' } })
 beforeEach(async () => {
   headers = await channelHeaders(sale.db, 'org_1')
   const body = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
   const { tickets, payment_id } = await mustCheckOut({ ...sale, channel: headers }, body)
   bought = { ticket: tickets[0]?._id ?? '', payment: payment_id }
 })
-afterAll(async () => {
-  clock.restore()
-  await sale.close()
-})
+afterAll(() => clock.restore())
 
 type Headers = Record<string, string>
 

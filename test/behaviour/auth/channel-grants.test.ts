@@ -1,16 +1,12 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anOrganization, channelHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { expect, test } from 'vitest'
+import { anOrganization, channelHeaders } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Organizations of a channel, which a process remembers by the revision that whoever changes them renews.
 
-let sale: Sale
-beforeAll(async () => {
-  const organizations = ['1', '2'].map((name) => anOrganization({ _id: `org_${name}`, slug: `slug-${name}` }))
-  sale = await openSale(aCatalogue({ organizations }))
-})
-afterAll(() => sale.close())
+const organizations = ['1', '2'].map((name) => anOrganization({ _id: `org_${name}`, slug: `slug-${name}` }))
+const sale = sharedSale({ organizations })
 
 type Headers = Record<string, string>
 const channelOf = (headers: Headers) =>

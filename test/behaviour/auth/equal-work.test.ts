@@ -1,30 +1,29 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/contract/ids.ts'
 import { aBuyer, aGuest } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
+import { anEntry, toCheckoutInput } from '../../support/checkouts.ts'
 import { toItems } from '../../support/contract-input.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // A foreign id and an absent one run the same statements; otherwise the response time would tell them apart.
 
 type Headers = Record<string, string>
 
-let sale: Sale
 /** A channel of the first organization only, and an integration of it. */
 let channel: Headers
 let integration: { v1: Headers; v2: Headers }
 /** Belongs to the second organization; sold by another channel. */
 let foreign: { rate: string; ticket: string; payment: string }
 const absent = { rate: newId('rate'), ticket: newId('tkt'), payment: newId('pay') }
+const sale = sharedSale(aCatalogueOfTwo(100))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(100))
   channel = await channelHeaders(sale.db, 'org_1')
   integration = await integrationHeaders(sale.db, 'org_1')
-  const sold = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const sold = await holdTickets(sale, { rate: '2' })
   foreign = { rate: 'rate_2', ticket: sold.tickets[0]?._id ?? '', payment: sold.payment_id }
 })
-afterAll(() => sale.close())
 
 let keys = 0
 const nextKey = () => `key-${++keys}`

@@ -1,27 +1,24 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { newId } from '../../../src/domain/contract/ids.ts'
 import { newSecret } from '../../../src/engine/base/ids.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { pagePath } from '../../support/payment-page-buyer.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, type Sale, sharedSale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
 import { signEvent } from '../../support/stub-stripe.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Failures count against their address: guessed keys, guessed pages, wrong signatures. Valid credentials are
 // exempt.
 
 const limit = 20
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] })
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
-})
-afterAll(() => sale.close())
+
+const sale = sharedSale(catalogue, { settings: { RATE_LIMIT: String(limit), TRUST_PROXY: '1' } })
 // Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
@@ -163,13 +160,7 @@ test('a limited address is free again in the next second', async () => {
 test('payment pages of sixty buyers at one address each have their own limit', async () => {
   const from = anAddress()
   const checkouts = await Promise.all(
-    many(60, async () =>
-      mustCheckOut(
-        sale,
-        { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
-        await channelHeaders(sale.db),
-      ),
-    ),
+    many(60, async () => holdTickets(sale, { headers: await channelHeaders(sale.db) })),
   )
   const look = (path: string) => sale.rest('GET', path, { headers: from })
   const pages = await Promise.all(checkouts.map((checkout) => look(pagePath(checkout))))

@@ -1,37 +1,31 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const event = (organization: string) =>
   anEvent({
     _id: `evt_${organization}`,
     organization_id: `org_${organization}`,
     location_id: `loc_${organization}`,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 const body = { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] }
 
-let sale: Sale
 let sold: { ticket: string; payment: string }
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [aLocation(), aLocation({ _id: 'loc_2', organization_id: 'org_2' })],
+  events: [event('1'), event('2')],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      locations: [aLocation(), aLocation({ _id: 'loc_2', organization_id: 'org_2' })],
-      events: [event('1'), event('2')],
-    }),
-  )
   const { data } = (await checkOut(sale, body)).json()
   sold = { ticket: data.tickets[0]._id, payment: data.payment_id }
 })
-afterAll(() => sale.close())
 
 const channelId = async () => (await sale.db.select().from(grants))[0]?.channelId ?? ''
 const grant = async (granted: boolean) =>

@@ -6,30 +6,20 @@ import { schema } from '../../../src/app/schema.ts'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { eraseTicket } from '../../../src/domain/retention/erase-person.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { attendeeFields } from '../../support/contract-input.ts'
 import { openDoors } from '../../support/door.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { subscribe } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // What erasure, scopes and grants hide is null: it never takes a ticket, a scan or a list with it.
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
@@ -45,13 +35,12 @@ let checkout: Checkout
 let ids: string[]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-hidden-'))
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ discounts })],
-      events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
-    }),
-    { settings: openDoors, listen: true },
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ discounts })],
+    events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })],
+    settings: openDoors,
+    listen: true,
+  })
   door = await scopedHeaders(sale, 'door')
   const everything = {
     ...{ phone: '+34600000001', birthday: '1990-01-02', address: 'Calle Mayor 1', postal_code: '28013' },
@@ -59,12 +48,12 @@ beforeAll(async () => {
     ...{ answers: [{ question_id: 'que_1', answer: 'Yes' }], supplements: [{ supplement_id: 'sup_1' }] },
     warranty: true,
   }
-  checkout = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: 3 }, () => anEntry('price_1', everything)),
+  checkout = await holdTickets(sale, {
+    count: 3,
+    entry: everything,
     ...{ discount_code: 'TENTH', referral_id: 'blog', metadata: { table: 7 }, language: 'es' },
   })
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   ids = checkout.tickets.map(({ _id }) => _id)
   for (const id of ids) expect((await refundTicket(sale, id, { amount: 1 })).errors).toBeUndefined()
 })

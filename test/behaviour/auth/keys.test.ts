@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
@@ -7,43 +7,35 @@ import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { keys } from '../../../src/domain/caller/table.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const event = (organization: string) =>
   anEvent({
     organization_id: `org_${organization}`,
     location_id: null,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 
-let sale: Sale
 /** Ticket ids by organization. */
 let tickets: Record<string, string>
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [event('1'), event('2')],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [event('1'), event('2')],
-    }),
-  )
   const ticketOf = async (organization: string) => {
     const body = { ticket_rate_id: `rate_${organization}`, tickets: [anEntry(`price_${organization}`)] }
     return (await checkOut(sale, body)).json().data.tickets[0]._id
   }
   tickets = { org_1: await ticketOf('1'), org_2: await ticketOf('2') }
 })
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 

@@ -7,9 +7,9 @@ import {
   revokeOrganizationSecret,
 } from '../../../src/domain/caller/organization-secrets.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, inDays } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
+import { aHeldTicket } from '../../support/tickets.ts'
 
 // Secrets of method v1 that an organization has.
 
@@ -18,8 +18,7 @@ let ticketId: string
 let others: string[]
 beforeEach(async () => {
   sale = await openSale(aCatalogueOfTwo(10))
-  const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
-  ticketId = checkout.tickets[0]?._id ?? ''
+  ticketId = (await aHeldTicket(sale)).id
   const another = (name: string, organizationId: string) =>
     issueIntegrationKey(sale.db, { name, organizationId, mode: 'live' })
   others = [(await another('Bar', 'org_1')).integrationId, (await another('Far', 'org_2')).integrationId]

@@ -1,18 +1,13 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { type Gateway, startGateway } from '../../support/harness.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const typename = { query: '{ __typename }' }
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), { listen: true })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ listen: true })
 
 type Method = 'GET' | 'POST' | 'OPTIONS'
 const everywhere: [Method, string][] = [

@@ -1,27 +1,26 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
 import { money, toItems } from '../../support/contract-input.ts'
 import { readDeliveries } from '../../support/deliveries.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders, shopOrigin } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { openSale, restProblems, sharedSale } from '../../support/sale.ts'
 
 type Headers = Record<string, string>
 
-let sale: Sale
 let page: Headers
 let tested: Headers
+const sale = sharedSale({
+  rates: [aRateOf(1000)],
+  settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
+})
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(1000)] })] }), {
-    settings: { RATE_LIMIT: '100', PUBLISHABLE_RATE_LIMIT: '1000', CORS_ORIGINS: 'https://office.example' },
-  })
   page = await publishableHeaders(sale)
   tested = await publishableHeaders(sale, { mode: 'test', origins: ['https://test.example'] })
 })
-afterAll(() => sale?.close())
 
 const body = (more = {}) => ({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...more })
 const checkOut = (headers: Headers, more = {}) =>
@@ -298,9 +297,7 @@ test('a publishable key that states another mode or kind is unknown', async () =
 })
 
 test('a publishable key has a limit per address', async () => {
-  const limited = await openSale(aCatalogue(), {
-    settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' },
-  })
+  const limited = await openSale({ settings: { PUBLISHABLE_RATE_LIMIT: '3', TRUST_PROXY: '1' } })
   const headers = await publishableHeaders(limited)
   const ask = async (address: string) =>
     (await limited.rest('GET', '/events', { headers: { ...headers, 'x-forwarded-for': address } })).statusCode

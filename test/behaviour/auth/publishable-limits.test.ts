@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, type Checkout } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import { anOrganization, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
@@ -12,23 +12,17 @@ import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 // Bounds of what a stranger with a publishable key holds and guesses, from one address.
 
 const freeRate = () =>
-  aRate({
-    _id: 'rate_free',
-    prices: [aPrice({ _id: 'price_free', price: 0, fee_quantity: 0 })],
-    availability: { sold: 0, available: 500 },
-  })
+  aRateNamed('free', { availability: { sold: 0, available: 500 } }, { price: 0, fee_quantity: 0 })
 
 let sale: Sale
 let page: Record<string, string>
 beforeEach(async () => {
   const discounts = [{ _id: 'dis_1', code: 'SECRET', name: 'Secret', percentage: 10 }]
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ discounts })],
-      events: [anEvent({ ticket_rates: [aRateOf(467), freeRate()] })],
-    }),
-    { settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' } },
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ discounts })],
+    rates: [aRateOf(467), freeRate()],
+    settings: { PUBLISHABLE_HELD_PLACES: '60', PUBLISHABLE_FREE_HOURS: '5', TRUST_PROXY: '1' },
+  })
   page = await publishableHeaders(sale)
 })
 afterEach(() => sale?.close())
@@ -182,9 +176,7 @@ test('fifty unknown discount codes in a minute, and no code of that address is l
 })
 
 test('what an operation of a page costs counts among the requests of its second', async () => {
-  const limited = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(467)] })] }), {
-    settings: { PUBLISHABLE_RATE_LIMIT: '50' },
-  })
+  const limited = await openSale({ rates: [aRateOf(467)], settings: { PUBLISHABLE_RATE_LIMIT: '50' } })
   onTestFinished(() => limited.close())
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 })
   onTestFinished(() => void vi.useRealTimers())

@@ -1,16 +1,12 @@
 // Runs in: postgres
 
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { aCatalogue, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '2' } })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ settings: { RATE_LIMIT: '2' } })
 // Frozen time: a window lasts as long as its test, however slow this machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
@@ -103,9 +99,7 @@ test('/health and /ready have no rate limit', async () => {
 })
 
 test('a response from the cache counts against the limit', async () => {
-  const cached = await openSale(aCatalogue(), {
-    settings: { RATE_LIMIT: '2', SHARED_READS_MS: '60000' },
-  })
+  const cached = await openSale({ settings: { RATE_LIMIT: '2', SHARED_READS_MS: '60000' } })
   const statuses: number[] = []
   for (let count = 0; count < 3; count++)
     statuses.push((await cached.rest('GET', '/events', { headers: cached.channel })).statusCode)

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { channelRoutes, integrationRoutes } from '../../../src/app/routes.ts'
 import { schema } from '../../../src/app/schema.ts'
 import { type IntegrationScope, integrationScopes } from '../../../src/domain/caller/api-key.ts'
 import type { FieldNeeds } from '../../../src/engine/graphql/needs.ts'
 import { routeKinds } from '../../support/authorization/rest-rows.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import type { Checkout } from '../../support/checkouts.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
-let sale: Sale
 let checkout: Checkout
 let keys: Record<IntegrationScope, Record<string, string>>
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })] }))
-  checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  checkout = await holdTickets(sale)
   const entries = integrationScopes.map(async (scope) => [scope, await scopedHeaders(sale, scope)] as const)
   keys = Object.fromEntries(await Promise.all(entries)) as typeof keys
 })
-afterAll(() => sale?.close())
 
 // Scope of each root field and each authenticated route, as it says itself.
 const scopeOfOperation: Record<string, string> = Object.fromEntries(

@@ -5,7 +5,7 @@ import { invoices } from '../../../src/domain/invoice/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { mustSell } from '../../support/box-office.ts'
-import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { openDoors, redeem, scanTicket } from '../../support/door.ts'
 import {
@@ -14,6 +14,7 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   aRateOf,
   aSupplement,
 } from '../../support/factories.ts'
@@ -21,9 +22,10 @@ import { brokenInvariants } from '../../support/invariants.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import { refundTicket, ticketOf } from '../../support/refunds.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { openStripeSale } from '../../support/stripe-sale.ts'
+import { holdTickets, ticketOf, toBody } from '../../support/tickets.ts'
 
 // Test keys sell test tickets, which nothing live sees or counts.
 
@@ -43,16 +45,10 @@ afterEach(async () => {
   await live.close()
 })
 
-const order = (count = 1, more = {}) => ({
-  ticket_rate_id: 'rate_1',
-  tickets: Array.from({ length: count }, () => anEntry('price_1')),
-  ...more,
-})
-
 const pay = (sale: Sale, checkout: Checkout) => openPageBuyer(sale).pay(checkout)
 
-async function sold(sale: Sale, more = {}): Promise<Checkout> {
-  const checkout = await mustCheckOut(sale, order(1, more))
+async function sold(sale: Sale): Promise<Checkout> {
+  const checkout = await holdTickets(sale)
   await pay(sale, checkout)
   return checkout
 }
@@ -66,13 +62,13 @@ test('test sales take no live place, live sales no test place, and each sells ou
   await open()
   await sold(testing)
   await sold(testing)
-  expect(restProblems(await checkOut(testing, order()))).toEqual(['SOLD_OUT tickets'])
+  expect(restProblems(await checkOut(testing, toBody()))).toEqual(['SOLD_OUT tickets'])
   expect(await availabilityOf(live)).toEqual({ sold: 0, available: 2 })
   expect(await availabilityOf(testing)).toEqual({ sold: 2, available: 0 })
   expect(await availabilityOf(live, live.integration.v2)).toEqual({ sold: 0, available: 2 })
   await sold(live)
   await sold(live)
-  expect(restProblems(await checkOut(live, order()))).toEqual(['SOLD_OUT tickets'])
+  expect(restProblems(await checkOut(live, toBody()))).toEqual(['SOLD_OUT tickets'])
   expect(await countersOf(live)).toEqual({
     rate_1: { sold: 2, held: 0 },
     price_1: { sold: 2, held: 0 },
@@ -118,14 +114,14 @@ test('price steps and discounts are used up in each mode by itself', async () =>
       ],
     }),
   )
-  const first = await mustCheckOut(testing, order(1, { discount_code: 'once' }))
+  const first = await holdTickets(testing, { discount_code: 'once' })
   expect(first.tickets[0]?.price._id).toBe('price_1')
-  const second = await mustCheckOut(testing, order())
+  const second = await holdTickets(testing)
   expect([second.conditions_changed, second.tickets[0]?.price._id]).toEqual([true, 'price_2'])
-  expect(restProblems(await checkOut(testing, order(1, { discount_code: 'once' })))).toEqual([
+  expect(restProblems(await checkOut(testing, toBody({ discount_code: 'once' })))).toEqual([
     'DISCOUNT_USED_UP discount_code',
   ])
-  const real = await mustCheckOut(live, order(1, { discount_code: 'once' }))
+  const real = await holdTickets(live, { discount_code: 'once' })
   expect([real.conditions_changed, real.tickets[0]?.price._id]).toEqual([false, 'price_1'])
 })
 
@@ -180,7 +176,7 @@ test('a live door knows no test ticket, and a test door none but test tickets', 
 
 test('a code may be used in each mode, and a test ticket takes none from a live one', async () => {
   await open()
-  const withCode = order(1, { tickets: [anEntry('price_1', { qr_code: 'SAME' })] })
+  const withCode = toBody({ entry: { qr_code: 'SAME' } })
   await mustCheckOut(testing, withCode)
   expect(restProblems(await checkOut(testing, withCode))).toEqual(['QR_CODE_TAKEN tickets.0.qr_code'])
   await mustCheckOut(live, withCode)
@@ -188,16 +184,16 @@ test('a code may be used in each mode, and a test ticket takes none from a live 
 
 test('the last live place is sold with a code that a test ticket has', async () => {
   await open(catalogue(1))
-  const withCode = order(1, { tickets: [anEntry('price_1', { qr_code: 'SAME' })] })
+  const withCode = toBody({ entry: { qr_code: 'SAME' } })
   await mustCheckOut(testing, withCode)
   await mustCheckOut(live, withCode)
 })
 
 test('keys of a refund and of a bar are of one mode, too', async () => {
   const supplements = [aSupplement({ _id: 'sup_1', price: 0 })]
-  const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements })
+  const rate = aRateNamed('1', { supplements })
   await open(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
-  const withDrink = order(1, { tickets: [anEntry('price_1', { supplements: [{ supplement_id: 'sup_1' }] })] })
+  const withDrink = toBody({ entry: { supplements: [{ supplement_id: 'sup_1' }] } })
   for (const sale of [testing, live]) {
     const checkout = await mustCheckOut(sale, withDrink)
     await pay(sale, checkout)
@@ -212,10 +208,10 @@ test('keys of a refund and of a bar are of one mode, too', async () => {
 test('an idempotency key of one mode replays nothing in the other', async () => {
   await open()
   const key = { 'idempotency-key': 'the-same' }
-  const first = await mustCheckOut(testing, order(), key)
-  const second = await mustCheckOut(live, order(), key)
+  const first = await holdTickets(testing, { headers: key })
+  const second = await holdTickets(live, { headers: key })
   expect(second.payment_id).not.toBe(first.payment_id)
-  expect((await mustCheckOut(testing, order(), key)).payment_id).toBe(first.payment_id)
+  expect((await holdTickets(testing, { headers: key })).payment_id).toBe(first.payment_id)
 })
 
 test('test sales are in no live sum, feed or webhook, and have invoices of their own', async () => {
@@ -313,7 +309,7 @@ test('every view of a test ticket says so, and none of a live one', async () => 
     [testing, true, 'TEST'],
   ] as const) {
     const page = openPageBuyer(sale)
-    const checkout = await mustCheckOut(sale, order(1, { send_resourcers: true }))
+    const checkout = await holdTickets(sale, { send_resourcers: true })
     const [ticket] = checkout.tickets
     expect([(checkout as { test?: boolean }).test, ticket?.test]).toEqual([mark, mark])
     expect((await page.view(checkout)).body.includes('TEST: admits nobody')).toBe(mark === true)

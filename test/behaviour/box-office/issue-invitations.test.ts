@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { invoices } from '../../../src/domain/invoice/table.ts'
@@ -14,43 +14,30 @@ import {
   problemsOf,
   sellAtBoxOffice,
 } from '../../support/box-office.ts'
+import { eventsNotOnSale, ratesNotOnSale, withStranger } from '../../support/box-office-catalogue.ts'
 import { anEntry, checkOut, countersOf } from '../../support/checkouts.ts'
 import { readDeliveries, sendDeliveriesOnce } from '../../support/deliveries.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEvent, aPrice, aQuestion, aRate, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { cancelTicket, changeTypesOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Tickets that an organization gives away.
 
 const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const places = (available: number) => ({ sold: 0, available })
 
-const catalogue = aCatalogue({
-  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+const sale = sharedSale({
+  organizations: withStranger({ language: 'ca' }),
   events: [
     anEvent({
       age: '18',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          admits: 2,
-          prices: [price('price_1')],
-          questions: [aQuestion({ required: true })],
-        }),
-        aRate({ _id: 'rate_many', min: 2, max: 3, availability: places(150), prices: [price('price_many')] }),
-        aRate({ _id: 'rate_mail', prices: [price('price_mail')] }),
+        aRateNamed('1', { admits: 2, questions: [aQuestion({ required: true })] }),
+        aRateNamed('many', { min: 2, max: 3, availability: places(150) }),
+        aRateNamed('mail'),
         aRate({
           _id: 'rate_steps',
           availability: places(5),
@@ -60,39 +47,16 @@ const catalogue = aCatalogue({
             price('price_then', { quantity: 2 }),
           ],
         }),
-        aRate({ _id: 'rate_last', availability: places(2), prices: [price('price_last')] }),
-        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({
-          _id: 'rate_early',
-          valid_from: '2099-01-01T00:00:00.000Z',
-          prices: [price('price_early')],
-        }),
-        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
-        aRate({ _id: 'rate_none', availability: places(0), prices: [price('price_none')] }),
+        aRateNamed('last', { availability: places(2) }),
+        ...ratesNotOnSale('2099-01-01T00:00:00.000Z'),
+        aRateNamed('none', { availability: places(0) }),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
-    }),
-    anEvent({
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const guests = (count: number) =>
   Array.from({ length: count }, (_, index) => aGuest({ email: `guest${index}@example.com` }))

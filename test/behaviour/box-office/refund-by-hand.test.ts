@@ -1,17 +1,18 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { aBuyer, asCheckout, mustSell } from '../../support/box-office.ts'
 import { countersOf } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate, integrationHeaders } from '../../support/factories.ts'
+import { anEvent, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Refunds of what the box office took: the organization gives the money back by hand.
 
@@ -22,23 +23,13 @@ const called = async () => {
 }
 const provider = stubProvider({ refund: called })
 
-let sale: Sale
-beforeAll(async () => {
-  const rate = aRate({
-    _id: 'rate_1',
-    prices: [aPrice({ _id: 'price_1' })],
-    warranty: { enabled: true, percentage: 10, hours: 0 },
-  })
-  const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate, free] })] }), { provider })
-})
+const rate = aRateNamed('1', { warranty: { enabled: true, percentage: 10, hours: 0 } })
+const free = aRateNamed('free', {}, { price: 0 })
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate, free] })], provider })
 beforeEach(() => {
   providerCalls = 0
 })
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 const invoicesOf = (paymentId: string) =>
   sale.db.select().from(invoices).where(eq(invoices.paymentId, paymentId)).orderBy(asc(invoices.createdAt))
@@ -135,7 +126,7 @@ test('nothing of a free ticket of the box office can be refunded', async () => {
 })
 
 test('control: a refund of a ticket sold online is sent to the provider', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  expect((await refunds.refundTicket(sale, refunds.ticketOf(checkout))).refund?.status).toBe('SUCCEEDED')
+  const checkout = await buyTickets(sale)
+  expect((await refunds.refundTicket(sale, ticketOf(checkout))).refund?.status).toBe('SUCCEEDED')
   expect(providerCalls).toBe(1)
 })

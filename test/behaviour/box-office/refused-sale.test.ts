@@ -4,19 +4,15 @@ import { boxOfficeCatalogue, oneOf, severalOf, year } from '../../support/box-of
 import { toItems } from '../../support/contract-input.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Why an organization can not sell a ticket at its own door: nothing is sold or held then.
 
-let sale: Sale
+const sale = sharedSale(boxOfficeCatalogue)
 beforeAll(async () => {
-  sale = await openSale(boxOfficeCatalogue)
   await mustSell(sale, { tickets: [aBuyer('price_1', { qrCode: 'DOOR-1' })], discountCode: 'ONCE' })
 })
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 test.each<[problem: string, input: Record<string, unknown>]>([
   ['NOT_FOUND items.0.ticketRateId', oneOf('rate_absent')],

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -18,14 +18,15 @@ import {
 } from '../../support/box-office.ts'
 import { boxOfficeCatalogue, oneOf } from '../../support/box-office-catalogue.ts'
 import { readChanges } from '../../support/change-feed.ts'
-import { anEntry, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { anEntry, checkOut, countersOf } from '../../support/checkouts.ts'
 import { integrationHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { changeTypesOf, paymentRow } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Tickets that an organization sells at its own door.
@@ -42,14 +43,8 @@ const provider = stubProvider({
   refund: called('refund'),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(boxOfficeCatalogue, { provider })
-})
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+const sale = sharedSale(boxOfficeCatalogue, { provider })
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
 test('a sale at the box office is paid at once, with an invoice, a charge and a document', async () => {
   const sold = await sellAtBoxOffice(sale, {
@@ -211,10 +206,7 @@ test('a discount counts at the box office as it does online', async () => {
 })
 
 test('the last place goes to the box office once an unpaid hold has expired', async () => {
-  const { payment_id } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_held',
-    tickets: [anEntry('price_held')],
-  })
+  const { payment_id } = await holdTickets(sale, { rate: 'held' })
   const input = { ticketRateId: 'rate_held', tickets: [aBuyer('price_held')] }
   expect(problemsOf(await sellAtBoxOffice(sale, input))).toEqual(['SOLD_OUT items.0.tickets 0'])
   await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now()` })

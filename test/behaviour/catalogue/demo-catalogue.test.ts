@@ -1,10 +1,10 @@
 import { isNotNull, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { demoCatalogue, posterPath } from '../../../examples/shop/src/demo/catalogue.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { type Imported, importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { dumpCatalogue, seedDemo } from '../../support/imports.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, type Sale, sharedSale } from '../../support/sale.ts'
 
 const now = new Date('2031-05-17T21:45:00Z')
 
@@ -32,12 +32,14 @@ test('no link of the demo leads to anything but its posters, which the service h
   expect(links.filter((link) => !link?.startsWith(`${url}${posterPath}/evt_demo_`))).toEqual([])
 })
 
-let sale: Sale
+const sale = sharedSale({
+  organizations: demoCatalogue({ events: 0, now }).organizations,
+  locations: [],
+  events: [],
+})
 beforeAll(async () => {
-  sale = await openSale({ organizations: demoCatalogue({ events: 0, now }).organizations })
   await seedDemo(sale.db, { events: 24 })
 })
-afterAll(() => sale.close())
 
 type Rate = {
   available: boolean

@@ -5,7 +5,6 @@ import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { stock } from '../../../src/domain/stock/table.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import {
-  aCatalogue,
   aLocation,
   anEvent,
   anOrganization,
@@ -28,7 +27,7 @@ const event = anEvent({ ticket_rates: [rate] })
 
 let sale: Sale
 beforeEach(async () => {
-  sale = await openSale(aCatalogue({ events: [event] }))
+  sale = await openSale({ events: [event] })
 })
 afterEach(() => sale.close())
 

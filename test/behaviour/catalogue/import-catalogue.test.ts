@@ -19,7 +19,7 @@ import { openSale, type Sale } from '../../support/sale.ts'
 
 let sale: Sale
 beforeEach(async () => {
-  sale = await openSale(aCatalogue({ events: [] }))
+  sale = await openSale({ events: [] })
 })
 afterEach(() => sale.close())
 

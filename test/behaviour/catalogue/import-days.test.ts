@@ -1,11 +1,11 @@
 // Runs in: pglite, postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Days and time zones of a catalogue: a plain date is a day of the venue.
 
@@ -16,21 +16,11 @@ const plain = anEvent({
   display_date: '2099-06-01',
   start_date: '2099-06-01T23:00:00Z',
   end_date: '2099-06-01',
-  ticket_rates: [
-    aRate({
-      _id: 'rate_plain',
-      valid_from: '2020-01-01',
-      prices: [aPrice({ _id: 'price_plain', valid_until: '2099-05-31' })],
-    }),
-  ],
+  ticket_rates: [aRateNamed('plain', { valid_from: '2020-01-01' }, { valid_until: '2099-05-31' })],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
-  sale = await openSale(aCatalogue({ locations, events: [plain] }))
-})
-afterAll(() => sale.close())
+const locations = [place('loc_ny', 'America/New_York'), place('loc_scl', 'America/Santiago'), aLocation()]
+const sale = sharedSale({ locations, events: [plain] })
 
 const listed = async (populate = '*') => {
   const query = `start_date=2000-01-01&populate=${populate}`
@@ -38,10 +28,7 @@ const listed = async (populate = '*') => {
 }
 const eventOf = async (id: string) => (await listed()).find(({ _id }: { _id: string }) => _id === id)
 const pageOf = async (rate: string) => {
-  const checkout = await mustCheckOut(sale, {
-    ticket_rate_id: `rate_${rate}`,
-    tickets: [anEntry(`price_${rate}`)],
-  })
+  const checkout = await holdTickets(sale, { rate })
   return visibleText((await openPageBuyer(sale).view(checkout)).body)
 }
 
@@ -91,7 +78,7 @@ test('an event of several days shows its first and its last, and a night its eve
   const lasting = (name: string, start_date: string, end_date: string) =>
     anEvent({
       ...{ _id: `evt_${name}`, location_id: 'loc_ny', start_date, end_date },
-      ticket_rates: [aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })] })],
+      ticket_rates: [aRateNamed(name)],
     })
   await importCatalogue(sale.db, {
     events: [

@@ -1,14 +1,14 @@
 // Runs in: pglite, postgres
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { discounts } from '../../../src/domain/discount/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { aDiscount, importDiscounts, times, usesOf, withCode } from '../../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
 import { importMistakes } from '../../support/imports.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const eventOf = (organization_id: string, rate: string) =>
   anEvent({
@@ -18,19 +18,13 @@ const eventOf = (organization_id: string, rate: string) =>
     ticket_rates: [aRate({ _id: rate, prices: [aPrice({ _id: rate.replace('rate', 'price') })] })],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [
-        anOrganization({ discounts: [aDiscount({ code: 'Kept', percentage: 50, quantity: 5 })] }),
-        anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
-      ],
-      events: [eventOf('org_1', 'rate_1'), eventOf('org_2', 'rate_2')],
-    }),
-  )
+const sale = sharedSale({
+  organizations: [
+    anOrganization({ discounts: [aDiscount({ code: 'Kept', percentage: 50, quantity: 5 })] }),
+    anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
+  ],
+  events: [eventOf('org_1', 'rate_1'), eventOf('org_2', 'rate_2')],
 })
-afterAll(() => sale.close())
 
 const file = (...discounts: unknown[]) => ({ organizations: [{ ...anOrganization(), discounts }] })
 const at = 'organizations.0.discounts'

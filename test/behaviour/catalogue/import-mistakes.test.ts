@@ -1,10 +1,9 @@
 // Runs in: postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { catalogueJsonSchema } from '../../../src/domain/import/catalogue-file.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
 import {
-  aCatalogue,
   aLocation,
   anEvent,
   anOrganization,
@@ -14,15 +13,11 @@ import {
   aSupplement,
 } from '../../support/factories.ts'
 import { importMistakes } from '../../support/imports.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Errors of a bad import file, as `path: message`.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue())
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ events: [anEvent()] })
 
 const event = (given: object) => ({ events: [{ ...anEvent({ _id: 'evt_1' }), ...given }] })
 const rate = (given: object) => event({ ticket_rates: [{ ...aRate(), ...given }] })

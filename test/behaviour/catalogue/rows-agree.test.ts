@@ -1,20 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { errorCode } from '../../../src/engine/base/errors.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Foreign keys keep the rows of a sale consistent, whatever statement is run.
 
-let sale: Sale
+const sale = sharedSale(aCatalogueOfTwo(10))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(10))
   await channelHeaders(sale.db, 'org_1')
-  for (const rate of ['1', '2'])
-    await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`)] })
+  for (const rate of ['1', '2']) await holdTickets(sale, { rate })
 })
-afterAll(() => sale.close())
 
 const other = (column: string, table: string, from = table) =>
   `${column} = (select id from ${from} where id not in (select ${column} from ${table}) limit 1)`

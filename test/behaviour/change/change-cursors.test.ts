@@ -1,13 +1,13 @@
 // Runs in: postgres, slow-forms
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { readCursor, toCursor } from '../../../src/domain/change/cursor.ts'
 import { recordChanges } from '../../../src/domain/change/record-changes.ts'
 import { type ChangeNode, cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
-import { aCatalogue, anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { anOrganization, channelHeaders, integrationHeaders } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Cursors of the feed: those that continue across revoked and new grants, and those that are refused.
 
@@ -17,19 +17,18 @@ const organizations = Array.from({ length: 6 }, (_, index) => `org_${index + 1}`
 const apartInTime = sql`update changes set created_at = now() - interval '1 minute' + ordered.place * interval '1 ms'
   from (select id, row_number() over (order by id) as place from changes) as ordered where ordered.id = changes.id`
 
-let sale: Sale
 let channelId: string
+const sale = sharedSale({
+  organizations: organizations.map((_id) => anOrganization({ _id, name: _id })),
+  events: [],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({ organizations: organizations.map((_id) => anOrganization({ _id, name: _id })), events: [] }),
-  )
   const rows = await sale.db.select({ id: sql<string>`id` }).from(sql`channels where id like 'chn_%'`)
   channelId = rows[0]?.id ?? ''
   for (let round = 0; round < 3; round++)
     for (const id of organizations) await record(id, [`${id}/${round}`], round === 1 ? channelId : null)
   await sale.db.execute(apartInTime)
 })
-afterAll(() => sale.close())
 
 /** Writes changes of an organization's rates, or of payments that a channel made there. */
 const record = (organizationId: string, subjects: string[], channel: string | null = null) =>

@@ -1,38 +1,30 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { recordChanges } from '../../../src/domain/change/record-changes.ts'
 import { changes } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { isFast } from '../../../src/engine/base/fast.ts'
 import { changeFields } from '../../support/change-feed.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
-import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
+import { endedOutcome } from '../../support/stub-provider.ts'
+import { aPaidTicket, holdTickets } from '../../support/tickets.ts'
 
 // The feed of changes.
 
-let sale: Sale
 let other: Record<string, string>
 let ids: { first: string; second: string }
+const sale = sharedSale(aCatalogueOfTwo(2))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(2))
   other = await channelHeaders(sale.db, 'org_1')
-  const sell = (number: number, count: number) =>
-    mustCheckOut(sale, {
-      ticket_rate_id: `rate_${number}`,
-      tickets: Array.from({ length: count }, () => anEntry(`price_${number}`)),
-    })
-  const first = await sell(1, 2)
-  const second = await sell(2, 1)
-  await settlePaymentById(sale.db, first.payment_id, endedOutcome('failed'))
-  await settlePaymentById(sale.db, second.payment_id, paidOutcome(second.payment_id))
-  ids = { first: first.payment_id, second: second.payment_id }
+  const { payment_id: first } = await holdTickets(sale, { count: 2 })
+  await settlePaymentById(sale.db, first, endedOutcome('failed'))
+  const { paymentId: second } = await aPaidTicket(sale, { rate: 2 })
+  ids = { first, second }
 })
-afterAll(() => sale.close())
 
 const query = `query ($from: FeedStart! = { at: OLDEST }, $types: [ChangeType!], $first: Int! = 50) {
   changes(from: $from, types: $types, first: $first) {
@@ -133,12 +125,11 @@ test('an empty page of a feed without changes has a cursor, after which come its
 })
 
 test('now is an empty page behind all changes that the caller may see, those without a position too', async () => {
-  const { payment_id } = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
-  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
+  const { paymentId } = await aPaidTicket(sale, { rate: 2 })
   const now = await page({ from: { at: 'NOW' } })
   expect(now).toMatchObject({ nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: true } })
   const all = await page()
-  expect(summaryOf(all)).toContain(`PAYMENT_PAID ${payment_id}`)
+  expect(summaryOf(all)).toContain(`PAYMENT_PAID ${paymentId}`)
   expect(now.pageInfo.endCursor).toBe(all.pageInfo.endCursor)
   expect(now.pageInfo.startCursor).toBe(all.pageInfo.endCursor)
   const ofRates = await page({ from: { at: 'NOW' } }, other)

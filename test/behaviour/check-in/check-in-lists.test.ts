@@ -1,21 +1,18 @@
 // Runs in: postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEventAtDoor, openDoors, scanTicket } from '../../support/door.ts'
-import { aCatalogue, aRateNamed } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { inTestMode, scopedHeaders } from '../../support/modes.ts'
-import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket } from '../../support/refunds.ts'
+import { type Sale, sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // Earlier scans of an event and of a ticket, and how many people came.
 
-let sale: Sale
 const eventIds = ['one', 'two', 'three']
-beforeAll(async () => {
-  const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
-  sale = await openSale(aCatalogue({ events }), { settings: openDoors })
-})
-afterAll(() => sale?.close())
+const events = eventIds.map((_id) => anEventAtDoor({ _id, ticket_rates: [aRateNamed(_id, { admits: 3 })] }))
+const sale = sharedSale({ events, settings: openDoors })
 
 type Headers = Record<string, string>
 type Node = {
@@ -48,7 +45,7 @@ const eventList = async (id: string, page: { first?: number; after?: string } = 
     event(by: { id: $id }) { checkIns(first: $first, after: $after) { ${fields} } } }`
   return (await ask<{ event: { checkIns: List } }>(query, { id, ...page }, headers)).event.checkIns
 }
-const buy = async (rate: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${rate}`))
+const buy = async (rate: string) => (await aPaidTicket(sale, { rate })).id
 
 test('the scans of an event are listed from the newest, page by page, forged codes among them', async () => {
   const ticketId = await buy('one')

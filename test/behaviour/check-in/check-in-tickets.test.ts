@@ -1,39 +1,32 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
 import { aLargeRate, anEventAtDoor, laterToday, scanTicket, uploadScans } from '../../support/door.ts'
-import { aCatalogue, anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
+import { anOrganization, integrationHeaders, type RateFile } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // Scans of scanners that were offline, uploaded together.
 
 const event = (_id: string, days: number, ticket_rates: RateFile[], organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates }, days)
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      locations: [laterToday().location],
-      events: [
-        event('tonight', 0.1, [aLargeRate('table', { admits: 4 }), aLargeRate('single')]),
-        event('far', 30, [aLargeRate('later', { admits: 2 })]),
-        laterToday({ ticket_rates: [aLargeRate('today', { admits: 2 })] }).event,
-        event('theirs', 0.1, [aLargeRate('theirs')], 'org_2'),
-      ],
-    }),
-  )
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [laterToday().location],
+  events: [
+    event('tonight', 0.1, [aLargeRate('table', { admits: 4 }), aLargeRate('single')]),
+    event('far', 30, [aLargeRate('later', { admits: 2 })]),
+    laterToday({ ticket_rates: [aLargeRate('today', { admits: 2 })] }).event,
+    event('theirs', 0.1, [aLargeRate('theirs')], 'org_2'),
+  ],
 })
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
-const buy = async (name = 'single') => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+const buy = async (name = 'single') => (await aPaidTicket(sale, { rate: name })).id
 const codeOf = async (id: string) => (await ticketRow(sale, id))?.qrCode ?? ''
 const beginning = Date.now()
 /** Time of a scan, so many minutes before the tests. */

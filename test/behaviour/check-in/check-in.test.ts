@@ -1,109 +1,40 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { anEventAtDoor, aVenueBetween, laterToday } from '../../support/door.ts'
-import {
-  aCatalogue,
-  anOrganization,
-  aRateNamed,
-  inDays,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEventAtDoor, aVenueBetween, laterToday, scanTicket } from '../../support/door.ts'
+import { anOrganization, aRateNamed, inDays, integrationHeaders } from '../../support/factories.ts'
 import { cancelTicket } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
-import { paidOutcome } from '../../support/stub-provider.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aHeldTicket, aPaidTicket } from '../../support/tickets.ts'
 
 // Check-in: what a scan answers and records.
 
 const event = (_id: string, days: number, organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates: [aRateNamed(_id)] }, days)
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
-      events: [
-        event('soon', 0.1),
-        event('later', 30),
-        event('others', 0.1, 'org_2'),
-        laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
-        laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] })
-          .event,
-        laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
-      ],
-    }),
-  )
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [laterToday().location, aVenueBetween(12, 21, 'loc_noon')],
+  events: [
+    event('soon', 0.1),
+    event('later', 30),
+    event('others', 0.1, 'org_2'),
+    laterToday({ _id: 'today', ticket_rates: [aRateNamed('today')] }).event,
+    laterToday({ _id: 'tomorrow', location_id: 'loc_noon', ticket_rates: [aRateNamed('tomorrow')] }).event,
+    laterToday({ _id: 'shown', display_date: inDays(2), ticket_rates: [aRateNamed('shown')] }).event,
+  ],
 })
-afterAll(() => sale.close())
-
-let scans = 0
-// Event of each ticket, by its identifier and by its code.
-const eventOf = new Map<unknown, string>()
-beforeEach(() => {
-  scans++
-})
-
-async function sell(eventId: string, entry: Record<string, unknown> = {}, isPaid = true) {
-  const { payment_id, tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: `rate_${eventId}`,
-    tickets: [anEntry(`price_${eventId}`, entry)],
-  })
-  if (isPaid) await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
-  const [ticket] = tickets
-  if (!ticket) throw new Error('a checkout has a ticket')
-  for (const name of [ticket._id, ticket.qr_code]) eventOf.set(name, eventId)
-  return { id: ticket._id, qrCode: ticket.qr_code, paymentId: payment_id }
-}
-
-const mutation = `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
-    ... on CheckInTicketPayload { replayed checkIn { outcome firstEnteredAt direction forced
-      ticket { id inside firstEnteredAt lastEnteredAt } } }
-    ... on Refused { errors { code path } } } }`
-
-type Scanned = {
-  outcome: string
-  replayed: boolean
-  firstEnteredAt: string | null
-  ticket: { id: string; inside: number; firstEnteredAt: string | null; lastEnteredAt: string | null } | null
-  errors?: { code: string; path: string }[]
-}
-
-let keys = 0
-const send = (
-  { qrCode, ticketId, ...rest }: Record<string, unknown>,
-  headers: Record<string, string> = sale.integration.v2,
-) => {
-  const eventId = eventOf.get(ticketId ?? qrCode) ?? 'soon'
-  const input = { idempotencyKey: `scan_${keys++}`, ticket: { qrCode, ticketId }, eventId, ...rest }
-  return sale.graphql<{ checkInTicket: { checkIn: Omit<Scanned, 'replayed'>; replayed: boolean } }>(
-    mutation,
-    { input },
-    headers,
-  )
-}
-
-async function scan(...given: Parameters<typeof send>): Promise<Scanned> {
-  const { data, errors } = await send(...given)
-  expect(errors).toBeUndefined()
-  if (!data) throw new Error('a scan has data')
-  const { checkIn, ...beside } = data.checkInTicket
-  return { ...checkIn, ...beside }
-}
 
 test('check-in admits a ticket once and says when', async () => {
-  const { qrCode, id } = await sell('soon')
-  const first = await scan({ qrCode })
+  const { qrCode, id } = await aPaidTicket(sale, { rate: 'soon' })
+  const first = await scanTicket(sale, { qrCode })
   expect(first).toMatchObject({ outcome: 'OK', firstEnteredAt: null, replayed: false })
   expect(first.ticket).toMatchObject({ id, inside: 1 })
-  const again = await scan({ ticketId: id })
+  const again = await scanTicket(sale, { ticketId: id })
   expect(again).toMatchObject({ outcome: 'NO_ENTRIES_LEFT', firstEnteredAt: first.ticket?.lastEnteredAt })
   expect(again.ticket).toMatchObject({
     inside: 1,
@@ -116,10 +47,10 @@ test('check-in admits a ticket once and says when', async () => {
 })
 
 test('check-in records a change for an entry and an exit, and for nothing else', async () => {
-  const { id } = await sell('soon')
-  await scan({ ticketId: id })
-  await scan({ ticketId: id })
-  await scan({ ticketId: id, direction: 'OUT' })
+  const { id } = await aPaidTicket(sale, { rate: 'soon' })
+  await scanTicket(sale, { ticketId: id })
+  await scanTicket(sale, { ticketId: id })
+  await scanTicket(sale, { ticketId: id, direction: 'OUT' })
   const recorded = await sale.db
     .select()
     .from(changes)
@@ -133,38 +64,48 @@ test('check-in records a change for an entry and an exit, and for nothing else',
 })
 
 test('check-in OUT lets a ticket in again', async () => {
-  const { id } = await sell('soon')
-  expect(await scan({ ticketId: id, direction: 'OUT' })).toMatchObject({ outcome: 'NOT_INSIDE' })
-  await scan({ ticketId: id })
-  expect(await scan({ ticketId: id, direction: 'OUT' })).toMatchObject({
+  const { id } = await aPaidTicket(sale, { rate: 'soon' })
+  expect(await scanTicket(sale, { ticketId: id, direction: 'OUT' })).toMatchObject({ outcome: 'NOT_INSIDE' })
+  await scanTicket(sale, { ticketId: id })
+  expect(await scanTicket(sale, { ticketId: id, direction: 'OUT' })).toMatchObject({
     outcome: 'OK',
     ticket: { inside: 0 },
   })
-  expect(await scan({ ticketId: id })).toMatchObject({ outcome: 'OK', ticket: { inside: 1 } })
+  expect(await scanTicket(sale, { ticketId: id })).toMatchObject({ outcome: 'OK', ticket: { inside: 1 } })
 })
 
 test('check-in with a used key repeats its answer, and refuses another scan', async () => {
-  const { id } = await sell('soon')
-  const idempotencyKey = `once_${scans}`
-  expect(await scan({ ticketId: id, idempotencyKey })).toMatchObject({ outcome: 'OK', replayed: false })
-  expect(await scan({ ticketId: id, idempotencyKey })).toMatchObject({ outcome: 'OK', replayed: true })
-  expect((await scan({ ticketId: id, idempotencyKey, direction: 'OUT' })).errors).toEqual([
+  const { id } = await aPaidTicket(sale, { rate: 'soon' })
+  const idempotencyKey = 'once'
+  expect(await scanTicket(sale, { ticketId: id, idempotencyKey })).toMatchObject({
+    outcome: 'OK',
+    replayed: false,
+  })
+  expect(await scanTicket(sale, { ticketId: id, idempotencyKey })).toMatchObject({
+    outcome: 'OK',
+    replayed: true,
+  })
+  expect((await scanTicket(sale, { ticketId: id, idempotencyKey, direction: 'OUT' })).errors).toEqual([
     { code: 'IDEMPOTENCY_KEY_REUSED', path: 'idempotencyKey' },
   ])
   // Keys are scoped to an integration.
   const other = await integrationHeaders(sale.db)
-  expect(await scan({ ticketId: id, idempotencyKey }, other.v2)).toMatchObject({ outcome: 'NO_ENTRIES_LEFT' })
+  expect(await scanTicket(sale, { ticketId: id, idempotencyKey }, other.v2)).toMatchObject({
+    outcome: 'NO_ENTRIES_LEFT',
+  })
 })
 
 test('check-in of one ticket many times at once admits it once', async () => {
-  const { qrCode } = await sell('soon')
+  const { qrCode } = await aPaidTicket(sale, { rate: 'soon' })
   const same = await Promise.all(
-    Array.from({ length: 4 }, () => scan({ qrCode, idempotencyKey: `same_${scans}` })),
+    Array.from({ length: 4 }, () => scanTicket(sale, { qrCode, idempotencyKey: 'same' })),
   )
   expect(same.map(({ outcome }) => outcome)).toEqual(['OK', 'OK', 'OK', 'OK'])
   expect(same.filter(({ replayed }) => !replayed)).toHaveLength(1)
-  const fresh = await sell('soon')
-  const answers = await Promise.all(Array.from({ length: 4 }, () => scan({ qrCode: fresh.qrCode })))
+  const fresh = await aPaidTicket(sale, { rate: 'soon' })
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => scanTicket(sale, { qrCode: fresh.qrCode })),
+  )
   expect(answers.map(({ outcome }) => outcome).sort()).toEqual([
     ...Array.from({ length: 3 }, () => 'NO_ENTRIES_LEFT'),
     'OK',
@@ -172,59 +113,73 @@ test('check-in of one ticket many times at once admits it once', async () => {
 })
 
 test('check-in refuses tickets that are unpaid, of another event, unknown or cancelled, even with force', async () => {
-  const unpaid = await sell('soon', {}, false)
-  const ticket = await sell('soon')
-  const others = await sell('others')
+  const unpaid = await aHeldTicket(sale, { rate: 'soon' })
+  const ticket = await aPaidTicket(sale, { rate: 'soon' })
+  const others = await aPaidTicket(sale, { rate: 'others' })
   for (const force of [false, true]) {
-    expect(await scan({ qrCode: unpaid.qrCode, force })).toMatchObject({ outcome: 'UNPAID' })
-    expect(await scan({ qrCode: ticket.qrCode, eventId: 'later', force })).toMatchObject({
+    expect(await scanTicket(sale, { qrCode: unpaid.qrCode, force })).toMatchObject({ outcome: 'UNPAID' })
+    expect(await scanTicket(sale, { qrCode: ticket.qrCode, eventId: 'later', force })).toMatchObject({
       outcome: 'WRONG_EVENT',
       ticket: { inside: 0 },
     })
     for (const unknown of [{ qrCode: 'NOBODYS' }, { ticketId: 'tkt_nobodys' }, { ticketId: others.id }])
-      expect(await scan({ ...unknown, force })).toMatchObject({ outcome: 'NOT_FOUND', ticket: null })
+      expect(await scanTicket(sale, { ...unknown, force })).toMatchObject({
+        outcome: 'NOT_FOUND',
+        ticket: null,
+      })
   }
   await sale.db.update(tickets).set({ status: 'cancelled' }).where(eq(tickets.id, ticket.id))
-  expect(await scan({ qrCode: ticket.qrCode, force: true })).toMatchObject({ outcome: 'CANCELLED' })
+  expect(await scanTicket(sale, { qrCode: ticket.qrCode, force: true })).toMatchObject({
+    outcome: 'CANCELLED',
+  })
 })
 
 test('check-in opens twelve hours before the event by the time of the scan', async () => {
-  const { id } = await sell('later')
-  expect(await scan({ ticketId: id })).toMatchObject({ outcome: 'TOO_EARLY', ticket: { inside: 0 } })
-  const offline = await sell('later')
+  const { id } = await aPaidTicket(sale, { rate: 'later' })
+  expect(await scanTicket(sale, { ticketId: id })).toMatchObject({
+    outcome: 'TOO_EARLY',
+    ticket: { inside: 0 },
+  })
+  const offline = await aPaidTicket(sale, { rate: 'later' })
   const at = new Date(Date.now() - 60_000).toISOString()
   await sale.db
     .update(events)
     .set({ startDate: new Date(Date.parse(at) + 11.9 * 3_600_000) })
     .where(eq(events.id, 'later'))
-  expect(await scan({ ticketId: offline.id, scannedAt: at })).toMatchObject({
+  expect(await scanTicket(sale, { ticketId: offline.id, scannedAt: at })).toMatchObject({
     outcome: 'OK',
     ticket: { lastEnteredAt: at },
   })
   const ahead = new Date(Date.now() + 3_600_000).toISOString()
-  expect((await scan({ ticketId: offline.id, scannedAt: ahead })).errors).toEqual([
+  expect((await scanTicket(sale, { ticketId: offline.id, scannedAt: ahead })).errors).toEqual([
     { code: 'INVALID', path: 'scannedAt' },
   ])
 })
 
 test('check-in with force admits before the doors open, on the day of the event at its venue alone', async () => {
-  const { id } = await sell('today')
-  expect(await scan({ ticketId: id })).toMatchObject({ outcome: 'TOO_EARLY', ticket: { inside: 0 } })
-  expect(await scan({ ticketId: id, force: true })).toMatchObject({ outcome: 'OK', ticket: { inside: 1 } })
+  const { id } = await aPaidTicket(sale, { rate: 'today' })
+  expect(await scanTicket(sale, { ticketId: id })).toMatchObject({
+    outcome: 'TOO_EARLY',
+    ticket: { inside: 0 },
+  })
+  expect(await scanTicket(sale, { ticketId: id, force: true })).toMatchObject({
+    outcome: 'OK',
+    ticket: { inside: 1 },
+  })
   // The same hour as `today`, where it is another day by then; an event that is shown with another day.
   for (const event of ['tomorrow', 'shown']) {
-    const { id, qrCode } = await sell(event)
+    const { id, qrCode } = await aPaidTicket(sale, { rate: event })
     for (const ticket of [{ ticketId: id }, { qrCode }, { ticketId: id, eventId: event }])
-      expect(await scan({ ...ticket, force: true })).toMatchObject({
+      expect(await scanTicket(sale, { ...ticket, force: true })).toMatchObject({
         ...{ outcome: 'TOO_EARLY', forced: true, ticket: { inside: 0 } },
       })
   }
 })
 
 test('check-in with force admits a ticket already inside without counting it twice', async () => {
-  const { id } = await sell('soon')
-  const first = await scan({ ticketId: id })
-  const again = await scan({ ticketId: id, force: true })
+  const { id } = await aPaidTicket(sale, { rate: 'soon' })
+  const first = await scanTicket(sale, { ticketId: id })
+  const again = await scanTicket(sale, { ticketId: id, force: true })
   expect(again).toMatchObject({
     outcome: 'OK',
     firstEnteredAt: first.ticket?.lastEnteredAt,
@@ -233,21 +188,24 @@ test('check-in with force admits a ticket already inside without counting it twi
 })
 
 test('check-in of a code used twice takes the given event, and else tells of the nearest', async () => {
-  const [later, soon] = [await sell('later', { qr_code: 'TWICE' }), await sell('soon', { qr_code: 'TWICE' })]
-  expect(await scan({ qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
+  const [later, soon] = [
+    await aPaidTicket(sale, { rate: 'later', entry: { qr_code: 'TWICE' } }),
+    await aPaidTicket(sale, { rate: 'soon', entry: { qr_code: 'TWICE' } }),
+  ]
+  expect(await scanTicket(sale, { qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
     ticket: { id: later.id },
   })
-  expect(await scan({ qrCode: 'TWICE', eventId: 'today' })).toMatchObject({
+  expect(await scanTicket(sale, { qrCode: 'TWICE', eventId: 'today' })).toMatchObject({
     outcome: 'WRONG_EVENT',
     ticket: { id: soon.id },
   })
 })
 
 test('check-in of a code used twice tells of the ticket of the given event, though it was cancelled', async () => {
-  const cancelled = await sell('soon', { qr_code: 'BOTH' })
+  const cancelled = await aPaidTicket(sale, { rate: 'soon', entry: { qr_code: 'BOTH' } })
   await cancelTicket(sale, cancelled.id)
-  await sell('later', { qr_code: 'BOTH' })
-  expect((await scan({ qrCode: 'BOTH', eventId: 'soon' })).outcome).toBe('CANCELLED')
+  await aPaidTicket(sale, { rate: 'later', entry: { qr_code: 'BOTH' } })
+  expect((await scanTicket(sale, { qrCode: 'BOTH', eventId: 'soon' })).outcome).toBe('CANCELLED')
 })
 
 test.each([
@@ -255,7 +213,7 @@ test.each([
   [{ ticketId: '' }, 'ticket.ticketId'],
   [{ qrCode: 'A', idempotencyKey: ' ' }, 'idempotencyKey'],
 ])('check-in with %j is refused', async (given, path) => {
-  expect((await scan(given)).errors).toEqual([expect.objectContaining({ path })])
+  expect((await scanTicket(sale, given)).errors).toEqual([expect.objectContaining({ path })])
 })
 
 test.each([
@@ -264,7 +222,9 @@ test.each([
   [{ qrCode: null }],
   [{ qrCode: 'A', ticketId: null }],
 ])('check-in takes one of code and identifier, not %j', async (given) => {
-  const { data, errors } = await send(given)
+  const input = { ticket: given, idempotencyKey: 'one' }
+  const mutation = 'mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) { __typename } }'
+  const { data, errors } = await sale.graphql(mutation, { input }, sale.integration.v2)
   expect(data).toBeUndefined()
   expect(errors?.[0]).toMatchObject({ extensions: { code: 'BAD_REQUEST' } })
   expect(errors?.[0]?.message).toMatch(/"input\.ticket"|ScannedTicketInput|"qrCode"/)

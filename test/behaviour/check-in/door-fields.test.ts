@@ -1,15 +1,14 @@
 import { getNamedType, isLeafType, isObjectType } from 'graphql'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
 import { type IntegrationScope, integrationScopes } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor } from '../../support/door.ts'
-import { aCatalogue, anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { anOrganization, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { openStream } from '../../support/live.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { fullPaymentOf, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { payFor, ticketOf } from '../../support/tickets.ts'
 
 // Fields of a ticket that the key of a door sees, whichever edge leads to it.
 
@@ -51,23 +50,20 @@ const selectionOf = (type: string): string =>
     .join(' ')
 const ticket = `ticket { ${selectionOf('Ticket')} }`
 
-let sale: Sale
 let ids: { tonight: string; second: string; far: string }
+const rateWith = (place: string) => ({
+  admits: 2,
+  supplements: [aSupplement({ _id: `sup_${place}`, product_quantity: 50 })],
+  questions: [aQuestion({ _id: `que_${place}` })],
+  warranty: { enabled: true, percentage: 10, hours: 0 },
+})
+const events = [
+  anEventAtDoor({ _id: 'tonight', ticket_rates: [aRateNamed('tonight', rateWith('tonight'))] }),
+  anEventAtDoor({ _id: 'far', ticket_rates: [aRateNamed('far', rateWith('far'))] }, 200),
+]
+const discounts = [{ _id: 'dis_1', code: 'TEN', name: 'Ten', percentage: 10 }]
+const sale = sharedSale({ organizations: [anOrganization({ discounts })], events, listen: true })
 beforeAll(async () => {
-  const rateWith = (place: string) => ({
-    admits: 2,
-    supplements: [aSupplement({ _id: `sup_${place}`, product_quantity: 50 })],
-    questions: [aQuestion({ _id: `que_${place}` })],
-    warranty: { enabled: true, percentage: 10, hours: 0 },
-  })
-  const events = [
-    anEventAtDoor({ _id: 'tonight', ticket_rates: [aRateNamed('tonight', rateWith('tonight'))] }),
-    anEventAtDoor({ _id: 'far', ticket_rates: [aRateNamed('far', rateWith('far'))] }, 200),
-  ]
-  const discounts = [{ _id: 'dis_1', code: 'TEN', name: 'Ten', percentage: 10 }]
-  sale = await openSale(aCatalogue({ organizations: [anOrganization({ discounts })], events }), {
-    listen: true,
-  })
   const entryOf = (place: string) => ({
     phone: '+34600123987',
     gender: '1',
@@ -85,13 +81,12 @@ beforeAll(async () => {
   const buy = async (rate: string, count: number) => {
     const tickets = Array.from({ length: count }, () => anEntry(`price_${rate}`, entryOf(rate)))
     const checkout = await mustCheckOut(sale, { ticket_rate_id: `rate_${rate}`, tickets, ...whole })
-    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+    await payFor(sale, checkout)
     return checkout
   }
   const [two, far] = [await buy('tonight', 2), await buy('far', 1)]
   ids = { tonight: ticketOf(two), second: ticketOf(two, 1), far: ticketOf(far) }
 })
-afterAll(() => sale?.close())
 
 type Ticket = Record<string, unknown>
 type Payload = {

@@ -1,36 +1,29 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { laterToday, scanTicket } from '../../support/door.ts'
-import { aCatalogue, aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed, inDays } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { buyTickets, cancelTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // Check-in of several people with one ticket.
 
-let sale: Sale
-beforeAll(async () => {
-  const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
-  const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation(), today.location],
-      events: [
-        anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
-        today.event,
-      ],
-    }),
-  )
+const start = { start_date: inDays(0.1), end_date: inDays(0.3) }
+const today = laterToday({ ticket_rates: [aRateNamed('later', { admits: 2 })] })
+const sale = sharedSale({
+  locations: [aLocation(), today.location],
+  events: [
+    anEvent({ ...start, ticket_rates: [aRateNamed('table', { admits: 4 }), aRateNamed('single')] }),
+    today.event,
+  ],
 })
-afterAll(async () => {
-  expect(await brokenInvariants(sale.db)).toEqual([])
-  await sale.close()
-})
+afterAll(async () => expect(await brokenInvariants(sale.db)).toEqual([]))
 
-const buy = async (name: string) => ticketOf(await buyTickets(sale, 1, {}, `rate_${name}`))
+const buy = async (name: string) => (await aPaidTicket(sale, { rate: name })).id
 
 const admitted = (people: number, inside: number) => ({ outcome: 'OK', people, inside, admits: 4 })
 const refused = (people: number, inside: number) => ({

@@ -1,11 +1,9 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { redeem } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aRateNamed,
@@ -13,15 +11,9 @@ import {
   integrationHeaders,
 } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import {
-  buyTickets,
-  cancelTicket,
-  refundTicket,
-  returnTicket,
-  ticketOf,
-  ticketRow,
-} from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket, returnTicket, ticketRow } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, aRefundedTicket, holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Supplements that are handed out at the bar.
 
@@ -30,28 +22,22 @@ const supplements = [aSupplement(drinks), aSupplement({ _id: 'sup_coat', label: 
 const warranty = { enabled: true, percentage: 10, hours: 24 }
 const rate = (name: string, more = {}) => aRateNamed(name, { warranty, ...more })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [
-        anEvent({ ticket_rates: [rate('1', { supplements })] }),
-        anEvent({ ticket_rates: [rate('plain')] }),
-        anEvent({
-          organization_id: 'org_2',
-          location_id: undefined,
-          ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
-        }),
-      ],
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    anEvent({ ticket_rates: [rate('1', { supplements })] }),
+    anEvent({ ticket_rates: [rate('plain')] }),
+    anEvent({
+      organization_id: 'org_2',
+      location_id: undefined,
+      ticket_rates: [rate('other', { supplements: [aSupplement({ _id: 'sup_other' })] })],
     }),
-  )
+  ],
 })
-afterAll(() => sale.close())
 
 const bought = (...ids: string[]) => ({ supplements: ids.map((supplement_id) => ({ supplement_id })) })
-const buy = async (entry: object = bought('sup_drinks', 'sup_coat'), name = '1') =>
-  ticketOf(await buyTickets(sale, 1, entry, `rate_${name}`))
+const buy = async (entry: Record<string, unknown> = bought('sup_drinks', 'sup_coat'), name = '1') =>
+  (await aPaidTicket(sale, { rate: name, entry })).id
 const drink = (ticketId: string, more = {}) => redeem(sale, { ticketId, supplementId: 'sup_drinks', ...more })
 
 const done = (redeemed: number, left: number) => ({ outcome: 'OK', redeemed, left })
@@ -145,10 +131,7 @@ test('nothing is handed out without an active ticket with the supplement', async
   const coatOnly = await buy(bought('sup_coat'))
   expect(await drink(coatOnly)).toMatchObject({ ...nothing, outcome: 'NOT_BOUGHT', ticket: { id: coatOnly } })
   expect(await drink(coatOnly, { supplementId: 'sup_nobodys' })).toMatchObject({ outcome: 'NOT_BOUGHT' })
-  const unpaid = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', bought('sup_drinks'))],
-  })
+  const unpaid = await holdTickets(sale, { entry: bought('sup_drinks') })
   expect(await drink(ticketOf(unpaid))).toMatchObject({ ...nothing, outcome: 'UNPAID' })
   await sale.db
     .update(tickets)
@@ -165,8 +148,8 @@ test('nothing is handed out without an active ticket with the supplement', async
 })
 
 test('a refunded ticket keeps its drinks, and one whose drinks were handed out cannot be given back', async () => {
-  const id = await buy({ ...bought('sup_drinks'), warranty: true })
-  await refundTicket(sale, id, { amount: 1 })
+  const order = { entry: { ...bought('sup_drinks'), warranty: true } }
+  const { id } = await aRefundedTicket(sale, order, { amount: 1 })
   expect(await drink(id)).toMatchObject(done(1, 2))
   const codes = ({ errors = [] }: { errors?: { code: string }[] }) => errors.map(({ code }) => code)
   for (const headers of [sale.channel, sale.integration.v2])

@@ -1,42 +1,36 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import { sha256 } from '../../../src/engine/base/ids.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aLargeRate, anEventAtDoor, redeem, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anOrganization, aSupplement, integrationHeaders } from '../../support/factories.ts'
-import { buyTickets, cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { anOrganization, aSupplement, integrationHeaders } from '../../support/factories.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
+import { buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // The list that a scanner takes along to work offline.
 
 const event = (_id: string, ticket_rates = [aLargeRate(_id)], organization_id = 'org_1') =>
   anEventAtDoor({ _id, organization_id, ticket_rates })
 
-let sale: Sale
-beforeAll(async () => {
-  const supplements = [aSupplement({ _id: 'sup_1', label: 'Three drinks', product_quantity: 3 })]
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [
-        event('shown', [aLargeRate('table', { admits: 4, supplements })]),
-        event('changed', [
-          aLargeRate('b'),
-          aLargeRate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] }),
-        ]),
-        event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
-        event('quiet'),
-        event('salted'),
-        event('busy'),
-        event('reduced'),
-        event('theirs', [aLargeRate('theirs')], 'org_2'),
-      ],
-    }),
-  )
+const supplements = [aSupplement({ _id: 'sup_1', label: 'Three drinks', product_quantity: 3 })]
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    event('shown', [aLargeRate('table', { admits: 4, supplements })]),
+    event('changed', [
+      aLargeRate('b'),
+      aLargeRate('a', { admits: 2, supplements: [aSupplement({ _id: 'sup_2' })] }),
+    ]),
+    event('paged', [aLargeRate('one'), aLargeRate('two'), aLargeRate('three')]),
+    event('quiet'),
+    event('salted'),
+    event('busy'),
+    event('reduced'),
+    event('theirs', [aLargeRate('theirs')], 'org_2'),
+  ],
 })
-afterAll(() => sale.close())
 
 type Entry = {
   _id: string
@@ -76,7 +70,7 @@ async function readAll(eventId: string, query: Record<string, string | number> =
 }
 const entriesOf = (pages: List[]) => pages.flatMap(({ data }) => data)
 const cursorOf = (pages: List[]) => pages.at(-1)?.cursor ?? ''
-const buy = (name: string, count = 1, entry = {}) => buyTickets(sale, count, entry, `rate_${name}`)
+const buy = (name: string, count = 1, entry = {}) => buyTickets(sale, { rate: name, count, entry })
 const hashOf = async ({ hash }: List, id: string) =>
   sha256(hash.salt + ((await ticketRow(sale, id))?.qrCode ?? ''))
 
@@ -138,7 +132,7 @@ test('a cursor of another salt is refused, so that no scanner mixes hashes of bo
 })
 
 test('only tickets that were paid are listed, cancelled ones too', async () => {
-  const pending = await mustCheckOut(sale, { ticket_rate_id: 'rate_busy', tickets: [anEntry('price_busy')] })
+  const pending = await holdTickets(sale, { rate: 'busy' })
   const [paid, cancelled] = [ticketOf(await buy('busy')), ticketOf(await buy('busy'))]
   await cancelTicket(sale, cancelled)
   const { data } = await list('busy')

@@ -4,16 +4,15 @@ import { inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { aLargeRate, anEventAtDoor, scanTicket, uploadScans } from '../../support/door.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
-import { buyTickets, ticketOf } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
+import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 test('200 scans cost as many statements as one', async () => {
   const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
-  const sale = await openSale(aCatalogue({ events: [event] }))
+  const sale = await openSale({ events: [event] })
   const sold = await Promise.all(
-    [1, 50, 50, 50, 50].map((count) => buyTickets(sale, count, {}, 'rate_single')),
+    [1, 50, 50, 50, 50].map((count) => buyTickets(sale, { rate: 'single', count })),
   )
   const [alone = '', ...ids] = sold.flatMap((checkout) =>
     checkout.tickets.map((_, index) => ticketOf(checkout, index)),
@@ -43,8 +42,8 @@ test('200 scans cost as many statements as one', async () => {
 
 test('single scans at once are written together, each with its own outcome', async () => {
   const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
-  const sale = await openSale(aCatalogue({ events: [event] }))
-  const { tickets } = await buyTickets(sale, 40, {}, 'rate_single')
+  const sale = await openSale({ events: [event] })
+  const { tickets } = await buyTickets(sale, { rate: 'single', count: 40 })
   sale.statements.reset()
   // Each ticket twice: of two scans of one, whoever is first is let in.
   const answers = await Promise.all(
@@ -57,7 +56,7 @@ test('single scans at once are written together, each with its own outcome', asy
   expect(outcomes.filter((outcome) => outcome === 'OK')).toHaveLength(40)
   expect(outcomes.filter((outcome) => outcome === 'NO_ENTRIES_LEFT')).toHaveLength(40)
   // The same key at once is one scan.
-  const [ticket] = (await buyTickets(sale, 1, {}, 'rate_single')).tickets
+  const [ticket] = (await buyTickets(sale, { rate: 'single' })).tickets
   const same = { ticketId: ticket?._id, eventId: 'evt_1', idempotencyKey: 'same' }
   const repeated = await Promise.all([1, 2, 3].map(() => scanTicket(sale, same)))
   expect(repeated.map(({ outcome, replayed }) => [outcome, replayed]).sort()).toEqual([

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { printedSchema, schema } from '../../../src/app/schema.ts'
 import {
   breakingSchemaChanges,
@@ -7,8 +7,7 @@ import {
   unintended,
 } from '../../support/contract/compare-contracts.ts'
 import { breakingOpenapiChanges, type Openapi } from '../../support/contract/compare-openapi.ts'
-import { aCatalogue } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // The contracts, compared with those that clients were given last (docs/contract). `npm run contract:accept`
 // makes today's contracts those, once intended changes are released.
@@ -16,17 +15,15 @@ import { openSale, type Sale } from '../../support/sale.ts'
 const fileOf = (name: string) => new URL(`../../../docs/contract/${name}`, import.meta.url)
 const read = (name: string) => readFileSync(fileOf(name), 'utf8')
 
-let sale: Sale
 let openapi: Openapi
+const sale = sharedSale()
 beforeAll(async () => {
-  sale = await openSale(aCatalogue())
   openapi = (await sale.app.inject({ url: '/openapi.json' })).json()
   if (process.env.CONTRACT !== 'accept') return
   writeFileSync(fileOf('schema.graphql'), printedSchema())
   writeFileSync(fileOf('openapi.json'), `${JSON.stringify(openapi, null, 2)}\n`)
   writeFileSync(fileOf('intended-changes.json'), '[]\n')
 })
-afterAll(() => sale.close())
 
 test('no client breaks, but where it is intended and why is said', () => {
   const changes = [

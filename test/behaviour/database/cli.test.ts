@@ -9,23 +9,19 @@ import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
-import { createTestDatabase, type Gateway, openTestDatabase, startGateway } from '../../support/harness.ts'
+import { createTestDatabase, openTestDatabase, shared, startGateway } from '../../support/harness.ts'
 import { runCli } from '../../support/processes.ts'
 
 // Effects of each command, run in this process.
 
-let gateway: Gateway
 let folder: string
+const gateway = shared(startGateway)
 beforeAll(async () => {
-  gateway = await startGateway()
   folder = await mkdtemp(join(tmpdir(), 'boxoffice-cli-'))
   const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
   await succeed('import', await fileOf(aCatalogue({ organizations })))
 })
-afterAll(async () => {
-  await gateway.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => rm(folder, { recursive: true }))
 
 const { succeed, json, fail } = commandRunner(() => gateway.database)
 

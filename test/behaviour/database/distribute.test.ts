@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isDistributed, type OpenDatabase } from '../../../src/engine/database/database.ts'
+import { expect, test } from 'vitest'
+import { isDistributed } from '../../../src/engine/database/database.ts'
 import { commandRunner } from '../../support/commands.ts'
-import { openTestDatabase } from '../../support/harness.ts'
+import { openTestDatabase, shared } from '../../support/harness.ts'
 
-let database: OpenDatabase
 const commands = commandRunner(() => database)
-beforeAll(async () => {
-  database = await openTestDatabase()
-})
-afterAll(() => database.close())
+const database = shared(openTestDatabase)
 
 test('a database without Citus is not distributed, and says what is missing', async () => {
   const { code, errors } = await commands.fail('distribute')

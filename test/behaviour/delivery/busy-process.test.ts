@@ -1,17 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { drawTicket, yieldToRequests } from '../../../src/domain/delivery/draw-ticket.ts'
 import { documentsToSend, type TicketDocument } from '../../../src/domain/delivery/find-documents.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Deliveries of a process that requests keep busy.
 
-let sale: Sale
 let document: TicketDocument
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   await buyDeliverable(sale, [{}])
   const [delivery] = await sale.db.select().from(deliveries)
   const [found] = delivery ? await documentsToSend(sale.db, delivery) : []
@@ -20,7 +19,6 @@ beforeAll(async () => {
   // Loads the fonts.
   await drawTicket(document)
 })
-afterAll(() => sale.close())
 
 /** Keeps the process busy with requests of 20 ms, one after the other. */
 function keepBusy() {

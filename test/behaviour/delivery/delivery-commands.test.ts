@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { buyDeliverable, deliveryCatalogue, readDeliveries } from '../../support/deliveries.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
 let ids: string[]
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   await buyDeliverable(sale, [{ email: 'secretia@example.com', phone: '+34600000001' }])
   const rows = await sale.db
     .update(deliveries)
@@ -15,7 +14,6 @@ beforeAll(async () => {
     .returning()
   ids = rows.map(({ id }) => id)
 })
-afterAll(() => sale.close())
 
 const { succeed, json, fail } = commandRunner(() => sale.database)
 

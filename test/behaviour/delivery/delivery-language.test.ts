@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { anOrganization } from '../../support/factories.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Languages of mails, their calendar files and their documents, of an organization that speaks Spanish. What a
 // document shows is in system/ticket-pdf.test.ts.
@@ -18,12 +18,8 @@ const catalogue = {
   ],
 }
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 beforeEach(async () => {
   server = await startMailServer()
 })

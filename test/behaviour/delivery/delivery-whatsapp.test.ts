@@ -13,20 +13,19 @@ import {
   readDeliveries,
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Delivery by WhatsApp, against a stand-in for the Cloud API on the loopback interface.
 
 type ApiRequest = { url: string | undefined; authorization: string | undefined; body: unknown }
 
-let sale: Sale
 let api: Server
 let apiBase: string
 const requests: ApiRequest[] = []
 const accepted = { status: 200, body: { messages: [{ id: 'wamid.1' }] } as unknown }
 let answer = accepted
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   api = createServer(async (request, response) => {
     const { url, headers } = request
     requests.push({ url, authorization: headers.authorization, body: await json(request) })
@@ -42,10 +41,7 @@ afterEach(async () => {
   requests.length = 0
   await sale.db.delete(deliveries)
 })
-afterAll(async () => {
-  api?.close()
-  await sale?.close()
-})
+afterAll(async () => api?.close())
 
 const phone = '+34600000001'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eq, sql } from 'drizzle-orm'
 import PostalMime from 'postal-mime'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
 import { organizations } from '../../../src/domain/organization/table.ts'
@@ -20,16 +20,13 @@ import {
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Delivery by mail, received by a real server. WhatsApp is in delivery-whatsapp.test.ts.
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(deliveryCatalogue)
 beforeEach(async () => {
   server = await startMailServer()
 })
@@ -172,11 +169,7 @@ test('mail delivery sends nothing unless the checkout asks for it and is paid', 
 })
 
 test('mail delivery sends free tickets too', async () => {
-  await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_free',
-    tickets: [anEntry('price_free')],
-    send_resourcers: true,
-  })
+  await holdTickets(sale, { rate: 'free', send_resourcers: true })
   await send()
   expect(server.mails[0]?.mail.text).toContain('Guests · General')
 })

@@ -2,27 +2,24 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newDocumentToken, newId } from '../../../src/domain/contract/ids.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
 import { channelHeaders } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // `/tickets/{token}.pdf` and the field that links to it. What the document shows is in
 // system/ticket-pdf.test.ts.
 
 const lines: string[] = []
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue, {
-    settings: { PUBLIC_URL: 'https://tickets.example', LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  })
+
+const sale = sharedSale(deliveryCatalogue, {
+  settings: { PUBLIC_URL: 'https://tickets.example', LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
 })
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 
@@ -71,7 +68,7 @@ test('documentUrl is readable by the channel that sold the ticket and by its org
 })
 
 test('documentUrl of an unpaid ticket is null', async () => {
-  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await holdTickets(sale)
   expect(await documentUrlOf(tickets[0]?._id)).toBeNull()
 })
 

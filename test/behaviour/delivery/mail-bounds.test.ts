@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { resendTickets, transferTicket } from '../../support/attendees.ts'
@@ -14,16 +14,15 @@ import {
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Bounds of mails: what a publishable key sells for nothing, and what an organization sends in an hour.
 
-let sale: Sale
 let server: MailServer
 let page: Record<string, string>
+const sale = sharedSale(deliveryCatalogue, { settings: { PUBLISHABLE_RATE_LIMIT: '1000' } })
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue, { settings: { PUBLISHABLE_RATE_LIMIT: '1000' } })
   page = await publishableHeaders(sale)
 })
 beforeEach(async () => {
@@ -33,7 +32,6 @@ afterEach(async () => {
   await server.close()
   await sale.db.delete(deliveries)
 })
-afterAll(() => sale.close())
 
 const send = (settings = {}) => sendDeliveriesOnce(sale, { SMTP_URL: server.url, ...settings })
 const sentTo = () => server.mails.flatMap(({ to }) => to).toSorted()
@@ -117,7 +115,7 @@ test('beyond its mails of an hour an organization waits, but for tickets that we
   await send({ MAILS_PER_HOUR: '3' })
   expect(server.mails).toHaveLength(5)
   server.mails.length = 0
-  for (const checkout of checkouts) await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  for (const checkout of checkouts) await resendTickets(sale, { ticketId: ticketOf(checkout) })
   await buyDeliverable(sale, [{ email: 'paid-5@example.com' }])
   await send({ MAILS_PER_HOUR: '3' })
   expect(server.mails).toHaveLength(4)
@@ -144,7 +142,7 @@ test('beyond its mails of an hour an organization waits, but for tickets that we
 test('a delivery that is put off keeps its attempts and its last failure, claimed or not', async () => {
   const checkout = await buyDeliverable(sale, [{ email: 'paid@example.com' }])
   await send()
-  await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  await resendTickets(sale, { ticketId: ticketOf(checkout) })
   await send()
   // More than are claimed at a time.
   await sale.db.execute(sql`

@@ -1,6 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { Email } from 'postal-mime'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { queueMoved } from '../../../src/domain/delivery/move-dates.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -9,12 +9,12 @@ import { erasePerson } from '../../../src/domain/retention/erase-person.ts'
 import { exportPerson } from '../../../src/domain/retention/export-person.ts'
 import { berta, transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { calendarEvent, type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { type Sale, sharedSale } from '../../support/sale.ts'
+import { holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Notices: refunds, cancellations and other dates are told to holder and payer. Transfers are in
 // transfer-mails.test.ts.
@@ -34,11 +34,8 @@ const withWarranty = {
   ],
 } as typeof deliveryCatalogue
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(withWarranty)
-})
+const sale = sharedSale(withWarranty)
 beforeEach(async () => {
   server = await startMailServer()
 })
@@ -47,9 +44,7 @@ afterEach(async () => {
   await sale.db.delete(deliveries)
   await sale.db.update(events).set({ movedFrom: null, calendarSequence: 0 })
 })
-afterAll(async () => {
-  await sale.close()
-})
+afterAll(async () => {})
 
 /** Sends what is queued. Returns the mails by their recipient. */
 async function mails(): Promise<Record<string, Email | undefined>> {
@@ -85,7 +80,7 @@ const carl = { email: 'carl@example.com', full_name: 'Carl' }
 
 test('a refund is told to who paid, with the amount and where it goes, in one mail where the holder paid', async () => {
   const checkout = await bought([ana], { language: 'de' })
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   await refunds.refundTicket(sale, id, { amount: 7.5 })
   const told = await mails()
   expect(Object.keys(told)).toEqual([ana.email])
@@ -110,7 +105,7 @@ test('a refund is told to who paid, with the amount and where it goes, in one ma
 
 test('a cancellation is told to holder and payer, each in their language, and not to others of the checkout', async () => {
   const checkout = await bought([ana, carl, { ...ana, email: 'dora@example.com' }], { language: 'fr' })
-  const id = refunds.ticketOf(checkout, 1)
+  const id = ticketOf(checkout, 1)
   await updateAttendee(sale, id, { language: 'it' })
   await refunds.cancelTicket(sale, id)
   const told = await mails()
@@ -146,7 +141,7 @@ test('refunds and cancellations of a payment are told for each ticket: the payer
 
 test('after a transfer payer and holder are told apart: neither is named to the other, and the payer alone learns the amount', async () => {
   const checkout = await bought([{ ...ana, phone: '+34600000001' }], { language: 'es' })
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   const { ticket } = await transferTicket(sale, id, { language: 'pt' })
   await mails()
   server.mails.length = 0
@@ -186,12 +181,12 @@ test('after a transfer payer and holder are told apart: neither is named to the 
 
 test('a return under warranty is one mail that tells of the cancellation and the amount', async () => {
   const checkout = await bought([{ ...ana, warranty: true }])
-  await refunds.returnTicket(sale, refunds.ticketOf(checkout))
+  await refunds.returnTicket(sale, ticketOf(checkout))
   const told = await mails()
   expect(told[ana.email]?.subject).toBe('Ticket for Noche de Ñandú & <friends> cancelled')
   expect(told[ana.email]?.text).toMatch(/We are refunding €22\.00 to the card.*no longer admit anybody/s)
   // The same refund is not told again.
-  await refunds.returnTicket(sale, refunds.ticketOf(checkout))
+  await refunds.returnTicket(sale, ticketOf(checkout))
   expect(await recipients()).toEqual([])
 })
 
@@ -207,7 +202,7 @@ test('what the box office took is given back in person', async () => {
 test('notify: false leaves the mails out', async () => {
   const checkout = await bought([{ ...ana, warranty: true }, ana, ana])
   const notify = false
-  const of = (index: number) => ({ ticketId: refunds.ticketOf(checkout, index), notify })
+  const of = (index: number) => ({ ticketId: ticketOf(checkout, index), notify })
   await refunds.callMutation(sale, 'returnTicket', of(0), sale.channel)
   await refunds.refundTicket(sale, of(1).ticketId, { notify })
   const named = { of: { ticketId: of(2).ticketId }, notify }
@@ -220,10 +215,8 @@ test('notify: false leaves the mails out', async () => {
 
 test('a refusal tells nobody', async () => {
   const checkout = await bought([ana])
-  expect(
-    (await refunds.refundTicket(sale, refunds.ticketOf(checkout), { amount: 9999 })).errors,
-  ).toHaveLength(1)
-  expect((await refunds.returnTicket(sale, refunds.ticketOf(checkout))).errors).toHaveLength(1)
+  expect((await refunds.refundTicket(sale, ticketOf(checkout), { amount: 9999 })).errors).toHaveLength(1)
+  expect((await refunds.returnTicket(sale, ticketOf(checkout))).errors).toHaveLength(1)
   expect(await recipients()).toEqual([])
 })
 
@@ -241,10 +234,7 @@ test('a test ticket is told of where it was mailed, and never where a publishabl
     }
   }
   const page = await publishableHeaders(sale, { mode: 'test' })
-  await mustCheckOut(
-    { ...tested, channel: page },
-    { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free', ana)], send_resourcers: true },
-  )
+  await holdTickets({ ...tested, channel: page }, { rate: 'free', entry: ana, send_resourcers: true })
   await sale.db.delete(deliveries)
   await importCatalogue(sale.db, movedTo('2099-07-20'))
   await queueMoved(sale.db)
@@ -258,7 +248,7 @@ test('who was erased is told nothing, and nobody who came later passes for who p
   const options = { mailFolder: '/nowhere', force: true }
   const zoe = { email: 'zenobia@example.com', full_name: 'Zoe' }
   const checkout = await bought([zoe, carl])
-  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const [first, second] = [ticketOf(checkout), ticketOf(checkout, 1)]
   await transferTicket(sale, first)
   await mails()
   // That of another attendee leaves who paid.
@@ -276,7 +266,7 @@ test('who was erased is told nothing, and nobody who came later passes for who p
   expect(told['dora@example.com']?.text).not.toContain('3.00')
   expect(await sale.db.$count(deliveries, eq(deliveries.recipient, zoe.email))).toBe(0)
   // Erased before the first transfer.
-  const other = refunds.ticketOf(await bought([zoe]))
+  const other = ticketOf(await bought([zoe]))
   await erasePerson(sale.db, zoe.email, options)
   await transferTicket(sale, other)
   await transferTicket(sale, other, { fullName: 'Dora', email: 'dora@example.com' })
@@ -290,8 +280,8 @@ test('another date is told to holders and payer once, with the next sequence of 
   const paul = { email: 'paul@example.com', full_name: 'Paul' }
   const checkout = await bought([ana, ana, paul, paul], { language: 'ca' })
   const given = await bought([{ ...ana, email: 'zenobia@example.com' }])
-  await transferTicket(sale, refunds.ticketOf(given))
-  await refunds.cancelTicket(sale, refunds.ticketOf(checkout, 1))
+  await transferTicket(sale, ticketOf(given))
+  await refunds.cancelTicket(sale, ticketOf(checkout, 1))
   await mails()
   await importCatalogue(sale.db, movedTo('2099-08-01'))
   for (let times = 0; times < 2; times++) await queueMoved(sale.db)

@@ -8,20 +8,16 @@ import {
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // A server that refuses all mails for good refuses their sender, and one that refuses a mail among others its recipient.
 
-let sale: Sale
 let server: MailServer
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   server = await startMailServer()
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const send = async () => {
   await makeDeliveriesDue(sale)

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { deliveriesOf, resendTickets, transferTicket } from '../../support/attendees.ts'
 import {
@@ -10,16 +10,14 @@ import {
   sendDeliveriesOnce,
 } from '../../support/deliveries.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
-import { cancelTicket, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Mails of a transfer: the ticket to its new holder, a notice to the former one.
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
-})
+const sale = sharedSale(deliveryCatalogue)
 beforeEach(async () => {
   server = await startMailServer()
 })
@@ -27,7 +25,6 @@ afterEach(async () => {
   await server.close()
   await sale.db.delete(deliveries)
 })
-afterAll(() => sale.close())
 
 const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
 const mailTo = (address: string) => server.mails.find(({ to }) => to.includes(address))?.mail

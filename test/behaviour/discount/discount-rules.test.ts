@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkOutOverGraphql, mustCheckOut, toCheckoutInput } from '../../support/checkouts.ts'
 import { amountsOf, money, withNumbers } from '../../support/contract-input.ts'
 import { aDiscount, refusedOnBoth, times, usesOf, withCode } from '../../support/discounts.ts'
@@ -10,10 +10,11 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const past = inDays(-2)
 const future = inDays(2)
@@ -48,17 +49,16 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          prices: [aPrice({ _id: 'price_1', price: 20, fee_quantity: 10 })],
-          supplements: [aSupplement({ _id: 'sup_1', price: 3 })],
-          warranty: { enabled: true, percentage: 10, hours: 24 },
-        }),
-        aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 4 })] }),
-        aRate({
-          _id: 'rate_fixed',
-          prices: [aPrice({ _id: 'price_fixed', price: 10, fee_type: 'fixed', fee_quantity: 1.5 })],
-        }),
+        aRateNamed(
+          '1',
+          {
+            supplements: [aSupplement({ _id: 'sup_1', price: 3 })],
+            warranty: { enabled: true, percentage: 10, hours: 24 },
+          },
+          { price: 20, fee_quantity: 10 },
+        ),
+        aRateNamed('2', {}, { price: 4 }),
+        aRateNamed('fixed', {}, { price: 10, fee_type: 'fixed', fee_quantity: 1.5 }),
         aRate({
           _id: 'rate_mixed',
           prices: [aPrice({ _id: 'price_free', price: 0 }), aPrice({ _id: 'price_paid', price: 10 })],
@@ -68,18 +68,12 @@ const catalogue = aCatalogue({
     anEvent({
       organization_id: 'org_jpy',
       location_id: null,
-      ticket_rates: [
-        aRate({ _id: 'rate_jpy', prices: [aPrice({ _id: 'price_jpy', price: 100, fee_quantity: 0 })] }),
-      ],
+      ticket_rates: [aRateNamed('jpy', {}, { price: 100, fee_quantity: 0 })],
     }),
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 test('a discount comes off the price, and fee, commission and warranty follow from what is left', async () => {
   const [entry] = withCode('third').tickets

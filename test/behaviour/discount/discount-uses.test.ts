@@ -15,22 +15,21 @@ import {
   usesOf,
   withCode,
 } from '../../support/discounts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import {
   cancelPayment,
   cancelTicket,
-  fullPaymentOf,
   paymentRow,
   refundRows,
   refundTicket,
   refusalCodes,
-  ticketOf,
   ticketRow,
 } from '../../support/refunds.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, stubProvider } from '../../support/stub-provider.ts'
+import { payFor, ticketOf } from '../../support/tickets.ts'
 
 // Uses of a discount are counted as places are: held, sold and freed with the tickets.
 
@@ -45,12 +44,7 @@ const catalogue = aCatalogue({
   ],
   events: [
     anEvent({
-      ticket_rates: [1, 2].map((number) =>
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}`, price: 20, fee_quantity: 10 })],
-        }),
-      ),
+      ticket_rates: [1, 2].map((number) => aRateNamed(number, {}, { price: 20, fee_quantity: 10 })),
     }),
   ],
 })
@@ -69,9 +63,7 @@ const half = (count = 1, rate = 'rate_1') =>
 
 async function pay(body: ReturnType<typeof half>) {
   const checkout = await mustCheckOut(sale, body)
-  expect(await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))).toBe(
-    'paid',
-  )
+  expect(await payFor(sale, checkout)).toBe('paid')
   return checkout
 }
 
@@ -80,7 +72,7 @@ const usedUp = ['DISCOUNT_USED_UP discount_code']
 test('a checkout holds uses, and a payment sells them', async () => {
   const checkout = await mustCheckOut(sale, half(2))
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 2, sold: 0 })
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 0, sold: 2 })
   expect(await brokenInvariants(sale.db)).toEqual([])
 })
@@ -155,7 +147,7 @@ test('late money takes the uses again', async () => {
   const late = await mustCheckOut(sale, half(2))
   await lapseAll(sale)
   await expireHolds(sale.db, 10)
-  expect(await settlePaymentById(sale.db, late.payment_id, await fullPaymentOf(sale, late))).toBe('paid')
+  expect(await payFor(sale, late)).toBe('paid')
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 0, sold: 2 })
   expect((await refusedOnBoth(sale, half())).problems).toEqual(usedUp)
 })
@@ -165,7 +157,7 @@ test('late money is refunded if the uses are taken, and takes no place either', 
   await lapseAll(sale)
   await expireHolds(sale.db, 10)
   const faster = await pay(half(1, 'rate_2'))
-  await settlePaymentById(sale.db, late.payment_id, await fullPaymentOf(sale, late))
+  await payFor(sale, late)
   expect(await refundRows(sale, late)).toMatchObject([{ reason: 'LATE_NO_CAPACITY', amount: 2200 }])
   await processDueRefunds(sale.db, provider)
   expect(await paymentRow(sale, late)).toMatchObject({ status: 'refunded' })
@@ -192,7 +184,7 @@ test('a use is freed for others while a discount is taken out of the catalogue',
   await importDiscounts(sale, [])
   expect((await refusedOnBoth(sale, half())).problems).toEqual(['DISCOUNT_UNKNOWN discount_code'])
   // A place that is held at that price may still be paid.
-  expect(await settlePaymentById(sale.db, held.payment_id, await fullPaymentOf(sale, held))).toBe('paid')
+  expect(await payFor(sale, held)).toBe('paid')
   expect(await usesOf(sale, 'dsc_half')).toEqual({ held: 0, sold: 1 })
   await importDiscounts(sale, [aDiscount({ code: 'half', percentage: 50, quantity: 2 })])
   await mustCheckOut(sale, half())

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import { aDiscount, importDiscounts, times, withCode } from '../../support/discounts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aRate,
-  aRateOf,
-  integrationHeaders,
-} from '../../support/factories.ts'
-import { fullPaymentOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { anOrganization, aRate, aRateOf, integrationHeaders } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { payFor } from '../../support/tickets.ts'
 
 const full = {
   _id: 'dsc_full',
@@ -26,21 +18,17 @@ const full = {
   max_per_checkout: 3,
 }
 
-let sale: Sale
 let other: Record<string, string>
+const sale = sharedSale({
+  organizations: [
+    anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
+    anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
+  ],
+  rates: [aRateOf(100), aRate({ _id: 'rate_2' })],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [
-        anOrganization({ discounts: [full, aDiscount({ code: 'zero' }), aDiscount({ code: 'gone' })] }),
-        anOrganization({ _id: 'org_2', name: 'Other', discounts: [aDiscount({ code: 'theirs' })] }),
-      ],
-      events: [anEvent({ ticket_rates: [aRateOf(100), aRate({ _id: 'rate_2' })] })],
-    }),
-  )
   other = (await integrationHeaders(sale.db, 'org_2')).v2
 })
-afterAll(() => sale.close())
 
 const fields = `id code name percentage amount { amount currency } ticketRates { id } validFrom validUntil limit maxPerCheckout
   uses { held sold available }`
@@ -61,7 +49,7 @@ const idsOf = async (headers: Record<string, string>, args?: string) =>
 
 async function buy(code: string, count: number) {
   const checkout = await mustCheckOut(sale, withCode(code, 'rate_1', times(count)))
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   return checkout
 }
 

@@ -1,18 +1,14 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Ages that an event gives in words, and slugs that it is found by.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ events: [] })
 
 const tenYearsOld = `${new Date().getUTCFullYear() - 10}-01-02`
 

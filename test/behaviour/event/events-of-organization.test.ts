@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, inDays } from '../../support/factories.ts'
 import { ownersOf, scopedHeaders } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // `Organization.events`: the list of all events, within one organization.
 
@@ -13,22 +13,16 @@ const event = (organization: number, name: string, days: number, more = {}) =>
     ...{ start_date: inDays(days), end_date: inDays(days + 0.1), ticket_rates: [aRateNamed(name)], ...more },
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      events: [
-        event(1, 'past', -9),
-        event(1, 'last', 9),
-        event(2, 'other', 8),
-        event(1, 'closed', 7, { ticket_rates: [aRateNamed('closed', { complete: true })] }),
-        event(1, 'first', 6),
-      ],
-    }),
-  )
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  events: [
+    event(1, 'past', -9),
+    event(1, 'last', 9),
+    event(2, 'other', 8),
+    event(1, 'closed', 7, { ticket_rates: [aRateNamed('closed', { complete: true })] }),
+    event(1, 'first', 6),
+  ],
 })
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 type Events = { totalCount: number; nodes: { id: string }[]; pageInfo: { endCursor: string } }
@@ -103,10 +97,7 @@ test('an integration without the scope of the catalogue finds no events by any e
 })
 
 test('a sold ticket leads to no events of an organization that has withdrawn its grant', async () => {
-  const { tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_other',
-    tickets: [anEntry('price_other')],
-  })
+  const { tickets } = await holdTickets(sale, { rate: 'other' })
   const ticket = `ticket(id: "${tickets[0]?._id}") { event { organization {`
   expect(await idsOf(ticket)).toEqual(['other'])
   const { channelId } = await ownersOf(sale)

@@ -1,21 +1,19 @@
 // Runs in: postgres, slow-forms
 
 import { asc, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import { toCursor } from '../../../src/domain/listing/search-events.ts'
-import { aCatalogue, aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
+import { aCatalogueOfTwo, anEvent, channelHeaders, inDays } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 
 // Limits of the event list: offsets and counts end at 10,000.
 
-let sale: Sale
+const sale = sharedSale({ events: [anEvent({ _id: 'evt_0' })] })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue())
   await growTo(10_000)
 })
-afterAll(() => sale.close())
 
 let total = 1
 /** Adds events until there are this many. */

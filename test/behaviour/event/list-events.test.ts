@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { aCatalogue, aLocation, anEvent, anOrganization, aRate, inDays } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 const event = (_id: string, name: string, days: number, more: Parameters<typeof anEvent>[0] = {}) =>
   anEvent({ _id, name, start_date: inDays(days), end_date: inDays(days + 0.25), ...more })
@@ -36,11 +36,7 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const list = (query: string) => sale.rest('GET', `/events?${query}`, { headers: sale.channel })
 

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
   aPrice,
-  aRate,
+  aRateNamed,
   type Given,
   inDays,
   type RateFile,
 } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // What an event offers: whether its rates can be bought, what they cost with the fee, and when its doors open.
 
-const rate = (name: string, given: Given<RateFile> = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...given })
+const rate = (name: string, given: Given<RateFile> = {}) => aRateNamed(name, { ...given })
 
 const past = inDays(-1)
 const rates = [
@@ -40,53 +38,49 @@ const started = { start_date: inDays(-0.1), end_date: inDays(0.1) }
 const priced = (event: string, ...of: Parameters<typeof aPrice>[0][]) =>
   rate(event, { prices: of.map((price, index) => aPrice({ _id: `price_${event}_${index}`, ...price })) })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [
-        anOrganization(),
-        anOrganization({ _id: 'org_yen', name: 'Yen', currency: 'JPY' }),
-        anOrganization({ _id: 'org_dinar', name: 'Dinar', currency: 'KWD' }),
-      ],
-      events: [
-        anEvent({ _id: 'evt_rates', ticket_rates: rates }),
-        anEvent({ _id: 'evt_started', ...started, ticket_rates: [rate('started')] }),
-        anEvent({
-          _id: 'evt_range',
-          ticket_rates: [
-            priced('range_fixed', { price: 50, fee_type: 'fixed', fee_quantity: 1.5 }),
-            priced('range_usual', {}),
-            { ...priced('range_closed', { price: 500 }), complete: true },
-            { ...priced('range_soon', { price: 1 }), valid_from: inDays(1) },
-            {
-              ...priced('range_steps', { price: 2, valid_until: past }, { price: 30 }, { price: 90 }),
-              show_all_prices: false,
-            },
-          ],
-        }),
-        anEvent({ _id: 'evt_free', ticket_rates: [priced('free', { price: 0, fee_quantity: 0 })] }),
-        anEvent({ _id: 'evt_empty', ticket_rates: [] }),
-        anEvent({
-          _id: 'evt_yen',
-          organization_id: 'org_yen',
-          location_id: null,
-          ticket_rates: [priced('yen', { price: 1_005, fee_quantity: 10 })],
-        }),
-        anEvent({
-          _id: 'evt_dinar',
-          organization_id: 'org_dinar',
-          location_id: null,
-          ticket_rates: [priced('dinar', { price: 1.01, fee_quantity: 8 })],
-        }),
+const sale = sharedSale({
+  organizations: [
+    anOrganization(),
+    anOrganization({ _id: 'org_yen', name: 'Yen', currency: 'JPY' }),
+    anOrganization({ _id: 'org_dinar', name: 'Dinar', currency: 'KWD' }),
+  ],
+  events: [
+    anEvent({ _id: 'evt_rates', ticket_rates: rates }),
+    anEvent({ _id: 'evt_started', ...started, ticket_rates: [rate('started')] }),
+    anEvent({
+      _id: 'evt_range',
+      ticket_rates: [
+        priced('range_fixed', { price: 50, fee_type: 'fixed', fee_quantity: 1.5 }),
+        priced('range_usual', {}),
+        { ...priced('range_closed', { price: 500 }), complete: true },
+        { ...priced('range_soon', { price: 1 }), valid_from: inDays(1) },
+        {
+          ...priced('range_steps', { price: 2, valid_until: past }, { price: 30 }, { price: 90 }),
+          show_all_prices: false,
+        },
       ],
     }),
-    { settings: { ADMISSION_HOURS: '3' } },
-  )
+    anEvent({ _id: 'evt_free', ticket_rates: [priced('free', { price: 0, fee_quantity: 0 })] }),
+    anEvent({ _id: 'evt_empty', ticket_rates: [] }),
+    anEvent({
+      _id: 'evt_yen',
+      organization_id: 'org_yen',
+      location_id: null,
+      ticket_rates: [priced('yen', { price: 1_005, fee_quantity: 10 })],
+    }),
+    anEvent({
+      _id: 'evt_dinar',
+      organization_id: 'org_dinar',
+      location_id: null,
+      ticket_rates: [priced('dinar', { price: 1.01, fee_quantity: 8 })],
+    }),
+  ],
+  settings: { ADMISSION_HOURS: '3' },
+})
+beforeAll(async () => {
   const bought = await buy('used_up')
   expect(bought.statusCode, bought.body).toBe(200)
 })
-afterAll(() => sale.close())
 
 const buy = (name: string) =>
   checkOut(sale, { ticket_rate_id: `rate_${name}`, tickets: [anEntry(`price_${name}`)] })

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { anEvent, aPrice, aRate, inDays } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Events that are on sale, as a list is filtered by them: in every state, those with a rate whose status is ON_SALE.
 
@@ -50,9 +50,8 @@ const events = [
   anEvent({ ticket_rates: [] }),
 ]
 
-let sale: Sale
+const sale = sharedSale({ events })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events }))
   const { db } = sale
   await db.execute(sql`update ticket_rates set removed = true where name = 'Removed'`)
   await db.execute(sql`update prices set removed = true where name = 'Removed'`)
@@ -63,7 +62,6 @@ beforeAll(async () => {
     sql`update stock set held = 1 from prices where stock.id = prices.id and name = 'Held' and mode = 'live'`,
   )
 })
-afterAll(() => sale.close())
 
 type Shown = { id: string; startDate: string; ticketRates: { status: string }[] }
 type PageInfo = { hasNextPage: boolean; endCursor: string | null }

@@ -1,25 +1,22 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
-  aRate,
+  aRateNamed,
   aSupplement,
   channelHeaders,
 } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const rate = (id: string) =>
-  aRate({
-    _id: `rate_${id}`,
-    prices: [aPrice({ _id: `price_${id}` })],
+  aRateNamed(id, {
     supplements: [aSupplement({ _id: `supp_${id}` })],
     questions: [aQuestion({ _id: `question_${id}` })],
   })
@@ -37,11 +34,7 @@ const catalogue = (name = 'Noche') =>
     ),
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue(), { settings: { SHARED_READS_MS: '0' } })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue(), { settings: { SHARED_READS_MS: '0' } })
 
 type Headers = Record<string, string>
 const page = async (headers: Headers = sale.channel) =>

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, aLocation, anEvent } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { expect, test } from 'vitest'
+import { aLocation, anEvent } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Names in scripts without spaces, and with marks that people leave out.
 
@@ -13,16 +13,10 @@ const names = {
   evt_soft: 'Donau\u00addampf',
 }
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
-      events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
-    }),
-  )
+const sale = sharedSale({
+  locations: [aLocation({ _id: 'loc_1', city: 'Málaga' })],
+  events: Object.entries(names).map(([_id, name]) => anEvent({ _id, name, location_id: 'loc_1' })),
 })
-afterAll(() => sale.close())
 
 async function found(search: string): Promise<string[]> {
   const answer = await sale.rest('GET', `/events?search=${encodeURIComponent(search)}`, {

@@ -1,36 +1,30 @@
 // Runs in: pglite, postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, aLocation, anEvent, anOrganization, inDays } from '../../support/factories.ts'
+import { expect, test } from 'vitest'
+import { aLocation, anEvent, anOrganization, inDays } from '../../support/factories.ts'
 import { publishableHeaders, scopedHeaders } from '../../support/modes.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Reads of the catalogue by both kinds of caller: viewer, organizations, nodes, events by slug and place.
 
-let sale: Sale
-beforeAll(async () => {
-  const yearly = (id: string, days: number) =>
-    anEvent({ _id: id, slug: 'yearly', start_date: inDays(days), end_date: inDays(days + 0.1) })
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
-      locations: [aLocation(), aLocation({ _id: 'loc_2', city: 'Lisboa', country_code: 'PT' })],
-      events: [
-        yearly('evt_past', -300),
-        yearly('evt_next', 60),
-        yearly('evt_later', 400),
-        anEvent({
-          _id: 'evt_techno',
-          location_id: 'loc_2',
-          music_genres: ['Techno'],
-          start_date: inDays(10),
-        }),
-        anEvent({ _id: 'evt_far', slug: 'yearly', organization_id: 'org_2', location_id: undefined }),
-      ],
+const yearly = (id: string, days: number) =>
+  anEvent({ _id: id, slug: 'yearly', start_date: inDays(days), end_date: inDays(days + 0.1) })
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })],
+  locations: [aLocation(), aLocation({ _id: 'loc_2', city: 'Lisboa', country_code: 'PT' })],
+  events: [
+    yearly('evt_past', -300),
+    yearly('evt_next', 60),
+    yearly('evt_later', 400),
+    anEvent({
+      _id: 'evt_techno',
+      location_id: 'loc_2',
+      music_genres: ['Techno'],
+      start_date: inDays(10),
     }),
-  )
+    anEvent({ _id: 'evt_far', slug: 'yearly', organization_id: 'org_2', location_id: undefined }),
+  ],
 })
-afterAll(() => sale.close())
 
 async function dataOf<Data>(query: string, headers: Record<string, string>): Promise<Data> {
   const { data, errors } = await sale.graphql<Data>(query, {}, headers)

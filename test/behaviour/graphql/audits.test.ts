@@ -1,12 +1,8 @@
 import { serverAudits } from 'graphql-http'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { expect, test } from 'vitest'
+import { shared, startGateway } from '../../support/harness.ts'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({ listen: true })
-})
-afterAll(() => gateway.close())
+const gateway = shared(() => startGateway({ listen: true }))
 
 // The audits of the GraphQL over HTTP specification, run without credentials.
 const audits = serverAudits({ url: () => `${gateway.url}/graphql`, fetchFn: fetch })

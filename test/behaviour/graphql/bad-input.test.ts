@@ -1,19 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { afterEach, expect, test } from 'vitest'
+import { aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }))
-})
+const sale = sharedSale({ rates: [rate] })
 // No test here sells anything.
 afterEach(async () => {
   expect(await countCheckoutRows(sale)).toEqual(noRows)
 })
-afterAll(() => sale.close())
 
 const asJson = { 'content-type': 'application/json' }
 const typename = JSON.stringify({ query: '{ __typename }' })

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { TrialCache } from '../../../src/engine/cache/trial-cache.ts'
 import { PreparedDocument } from '../../../src/engine/graphql-server/prepared-document.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import { publishableHeaders } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 
 // Cost of operations and of documents, as clients are told it.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), {
-    settings: { CORS_ORIGINS: 'https://shop.example', SHARED_READS_MS: '60000' },
-  })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ settings: { CORS_ORIGINS: 'https://shop.example', SHARED_READS_MS: '60000' } })
 
 const times = (count: number, textAt: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => textAt(index)).join(' ')
@@ -68,7 +61,7 @@ test.each([
 })
 
 test('work for strangers has a budget of time for each address; that for callers has none', async () => {
-  const limited = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '100000' } })
+  const limited = await openSale({ settings: { RATE_LIMIT: '100000' } })
   onTestFinished(() => limited.close())
   const ask = (number: number, remoteAddress: string, headers: Headers = {}) =>
     limited.app.inject({
@@ -133,7 +126,7 @@ test.each([
     },
   ],
 ])('%s counts each time it is sent', async (_what, payload) => {
-  const limited = await openSale(aCatalogue(), { settings: { RATE_LIMIT: '100000' } })
+  const limited = await openSale({ settings: { RATE_LIMIT: '100000' } })
   onTestFinished(() => limited.close())
   const send = async () => {
     const headers = { 'content-type': 'application/json' }

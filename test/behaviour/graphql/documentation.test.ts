@@ -1,12 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { expect, test } from 'vitest'
+import { shared, startGateway } from '../../support/harness.ts'
 
-let gateway: Gateway
-beforeAll(async () => {
-  gateway = await startGateway()
-})
-afterAll(() => gateway.close())
+const gateway = shared(startGateway)
 
 const get = (url: string) => gateway.rest('GET', url)
 

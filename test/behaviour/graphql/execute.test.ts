@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aRateOf } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Operations run compiled, without Yoga; no client may see a difference.
 
-let sale: Sale
 let ticketId: string
+const sale = sharedSale({ rates: [aRateOf(100)], settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }), {
-    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-  })
-  const { tickets } = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await holdTickets(sale)
   ticketId = tickets[0]?._id ?? ''
 })
-afterAll(() => sale.close())
 
 type Asked = { variables?: object; headers?: Record<string, string>; operationName?: string }
 const ask = (query: string, { variables, headers, operationName }: Asked = {}) =>

@@ -1,26 +1,22 @@
 import fc from 'fast-check'
 import { execute, parse, validate } from 'graphql'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
 import { Credentials } from '../../../src/domain/caller/credentials.ts'
 import { yogaPlugins } from '../../../src/engine/graphql-server/execute.ts'
 import { createContext } from '../../../src/engine/request/context.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { fuzzRuns, seed } from '../../support/fuzz/seed.ts'
 import { subscribe } from '../../support/live.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { testServices } from '../../support/test-services.ts'
 
 // A document has one answer, in whichever form it is sent and executed: that of graphql-js. Documents are drawn with what
 // is seldom written: nulls for arguments and conditions that have defaults, and response keys that mean something else in
 // JavaScript.
 
-let sale: Sale
-beforeAll(async () => {
-  const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })
-  sale = await openSale(aCatalogue({ events: [event] }), { listen: true })
-})
-afterAll(() => sale.close())
+const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateOf(10)] })
+const sale = sharedSale({ events: [event], listen: true })
 
 type Headers = Record<string, string>
 type Asked = { query: string; variables: Record<string, unknown> }

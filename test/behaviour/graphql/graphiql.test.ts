@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
 import { webhooks } from '../../../src/domain/change/table.ts'
 import { checkIns } from '../../../src/domain/check-in/table.ts'
@@ -8,21 +8,15 @@ import { payments } from '../../../src/domain/payment/table.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, aPrice, aRate } from '../../support/factories.ts'
 import { subscribe } from '../../support/live.ts'
 import { publishableHeaders } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
 const [price] = rate.prices ?? []
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
-    listen: true,
-  })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })], listen: true })
 
 const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {

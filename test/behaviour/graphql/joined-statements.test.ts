@@ -1,20 +1,15 @@
 // Runs in: postgres
 
 import { and, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { keys } from '../../../src/domain/caller/table.ts'
 import { createReader, type NamedFind } from '../../../src/engine/data/batch-loader.ts'
 import { fewRowsOf } from '../../../src/engine/data/json-rows.ts'
 import { anyOf } from '../../../src/engine/data/query.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { preparedIn } from '../../support/prepared-statements.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue())
-})
-afterAll(() => sale.close())
+const sale = sharedSale()
 
 const kinds = Array.from(
   { length: 8 },

@@ -1,33 +1,19 @@
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument } from 'graphql'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
-import {
-  aCatalogue,
-  aLocation,
-  anEvent,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-} from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aLocation, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const rates = () =>
   Array.from({ length: 4 }, () =>
     aRate({ prices: [aPrice(), aPrice()], supplements: [aSupplement()], questions: [aQuestion()] }),
   )
 
-let sale: Sale
-beforeAll(async () => {
-  const artists = [{ name: 'One', image_url: null }]
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation()],
-      events: Array.from({ length: 100 }, () => anEvent({ artists, ticket_rates: rates() })),
-    }),
-  )
+const artists = [{ name: 'One', image_url: null }]
+const sale = sharedSale({
+  locations: [aLocation()],
+  events: Array.from({ length: 100 }, () => anEvent({ artists, ticket_rates: rates() })),
 })
-afterAll(() => sale.close())
 
 /** Selects every field of a type and of everything below it, without going back up, and without pages within a page. */
 function everythingOf(typename: string, above: string[] = []): string {

@@ -1,47 +1,37 @@
 // Runs in: postgres
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { issueChannelKey, issueIntegrationKey } from '../../../src/domain/caller/issue-key.ts'
 import { changes } from '../../../src/domain/change/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
 import { inTestMode, ownersOf, publishableHeaders } from '../../support/modes.ts'
-import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { refundTicket } from '../../support/refunds.ts'
+import { type Sale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Objects of every type by their identifiers, and what is left of a price.
 
-let sale: Sale
-beforeAll(async () => {
-  const hidden = {
-    _id: 'rate_hidden',
-    show_all_prices: false,
-    prices: [aPrice({ _id: 'price_now' }), aPrice({ _id: 'price_later' })],
-  }
-  const rate = {
-    _id: 'rate_1',
-    prices: [aPrice({ _id: 'price_1', quantity: 5 }), aPrice({ _id: 'price_unlimited' })],
-    supplements: [aSupplement({ _id: 'sup_1' })],
-    questions: [aQuestion({ _id: 'que_1', required: false })],
-  }
-  const organizations = [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })]
-  const events = [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })]
-  sale = await openSale(aCatalogue({ organizations, events }), {
-    provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
-    settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
-  })
+const hidden = {
+  _id: 'rate_hidden',
+  show_all_prices: false,
+  prices: [aPrice({ _id: 'price_now' }), aPrice({ _id: 'price_later' })],
+}
+const rate = {
+  _id: 'rate_1',
+  prices: [aPrice({ _id: 'price_1', quantity: 5 }), aPrice({ _id: 'price_unlimited' })],
+  supplements: [aSupplement({ _id: 'sup_1' })],
+  questions: [aQuestion({ _id: 'que_1', required: false })],
+}
+const organizations = [anOrganization(), anOrganization({ _id: 'org_2', name: 'Other' })]
+const events = [anEvent({ ticket_rates: [aRate(rate), aRate(hidden)] })]
+const sale = sharedSale({
+  organizations,
+  events,
+  provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }) }),
+  settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' },
 })
-afterAll(() => sale.close())
 
 async function nodeOf(id: string, headers: Record<string, string> = sale.channel) {
   const query = 'query ($id: ID!) { node(id: $id) { __typename id } }'
@@ -138,7 +128,7 @@ test('a price says how many tickets are left at it', async () => {
       { id: 'price_unlimited', availability: { available: null } },
     ],
   })
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] })
+  await holdTickets(sale, { count: 2 })
   const left = (of: unknown) =>
     (of as { prices: { availability: { available: number } }[] }).prices[0]?.availability.available ?? 0
   await expect.poll(async () => left(await read())).toBe(left(before) - 2)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { demoCatalogue } from '../../../examples/shop/src/demo/catalogue.ts'
 import { transferTicket, updateAttendee } from '../../support/attendees.ts'
 import { aGuest, issueInvitations, sellAtBoxOffice } from '../../support/box-office.ts'
@@ -11,7 +11,7 @@ import {
   toCamelCase,
 } from '../../support/checkouts.ts'
 import type { Amount } from '../../support/contract-input.ts'
-import { cancelTicket, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
+import { cancelTicket, refundTicket } from '../../support/refunds.ts'
 import {
   eventFacts,
   eventFields,
@@ -22,19 +22,15 @@ import {
   restEventFacts,
   restIssuedFacts,
 } from '../../support/rest-form.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { payFor } from '../../support/tickets.ts'
 
 // REST and GraphQL agree field by field, over the whole demo catalogue.
 
 const demo = demoCatalogue({ events: 60, now: new Date() })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(demo, { provider: stubProvider() })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(demo, { provider: stubProvider() })
 
 type Problem = { code: string; message: string }
 
@@ -165,8 +161,7 @@ test('REST and GraphQL agree on checkouts and tickets of every rate, unpaid and 
       await expectSameTickets(checkout)
       const ours = organization_id === 'org_demo_luna' ? checkout.tickets.slice(0, 1) : []
       for (const { _id } of ours) await expectSameLookup(_id)
-      if (checkout.total_amount > 0)
-        await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+      if (checkout.total_amount > 0) await payFor(sale, checkout)
       for (const { _id } of ours) await expectSameLookup(_id)
       sold++
       looked += ours.length
@@ -183,7 +178,7 @@ test('REST and GraphQL agree on a ticket refunded in part and cancelled', async 
     .find(({ available, prices }) => available && (prices.at(-1)?.price ?? 0) > 1)
   if (!rate) throw new Error('the demo sells something that costs')
   const checkout: Checkout = (await checkOut(sale, fullBody(rate))).json().data
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   const id = checkout.tickets[0]?._id ?? ''
   expect(
     (await updateAttendee(sale, id, { address: 'Calle Mayor 1', countryCode: 'es' })).errors,

@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
 import { aDiscount } from '../../support/discounts.ts'
 import {
@@ -15,7 +15,7 @@ import {
   aSupplement,
 } from '../../support/factories.ts'
 import { ownersOf } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const organizationIds = ['org_1', 'org_2', 'org_3']
 
@@ -35,11 +35,7 @@ const catalogue = aCatalogue({
   }),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const everything = `query ($first: Int!) { events(first: $first) { pageInfo { hasNextPage } nodes {
   id name organization { name } location { name organization { name } }

@@ -1,21 +1,17 @@
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { afterEach, expect, test } from 'vitest'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { fuzzRuns, seed } from '../../support/fuzz/seed.ts'
 import { countCheckoutRows, graphqlRefusal, noRows } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Inputs of a wrong type are refused with their place, and what they say is not repeated: it may be personal.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] }))
-})
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
 // No test here sells anything.
 afterEach(async () => {
   expect(await countCheckoutRows(sale)).toEqual(noRows)
 })
-afterAll(() => sale.close())
 
 const ask = (query: string, variables?: object) =>
   sale.rest('POST', '/graphql', {

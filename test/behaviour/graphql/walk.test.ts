@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/harness.ts'
 import { mustStartServer, runCli, type ServerProcess } from '../../support/processes.ts'
 
@@ -16,7 +16,7 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       _id: 'evt_walk',
-      ticket_rates: [aRate({ _id: 'rate_walk', prices: [aPrice({ _id: 'price_walk', price: 20 })] })],
+      ticket_rates: [aRateNamed('walk', {}, { price: 20 })],
     }),
   ],
 })

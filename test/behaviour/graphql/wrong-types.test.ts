@@ -1,9 +1,9 @@
 import { isScalarType, isSpecifiedScalarType } from 'graphql'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { type ArgumentPlace, argumentPlaces } from '../../support/fuzz/text-places.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // Values of every other type of JSON, wherever a scalar of ours is an input.
 
@@ -24,13 +24,11 @@ const scalars = Object.values(schema.getTypeMap()).flatMap((type) =>
   isScalarType(type) && !isSpecifiedScalarType(type) ? [type.name] : [],
 )
 
-let sale: Sale
 let places: ArgumentPlace[]
+const sale = sharedSale({ rates: [aRateOf(10)] })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }))
   places = argumentPlaces(schema, sale)
 })
-afterAll(() => sale.close())
 
 describe.each(scalars)('%s', (scalar) => {
   test('is an input somewhere', () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { aRateOf } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 let sale: Sale
 afterEach(() => sale?.close())
@@ -13,14 +13,9 @@ test.each([
 ])(
   'a service that listens on %s without PUBLIC_URL has addresses that can be followed',
   async (host, name) => {
-    sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(10)] })] }), {
-      settings: { HOST: host },
-    })
+    sale = await openSale({ rates: [aRateOf(10)], settings: { HOST: host } })
     await sale.app.listen({ host, port: 0 })
-    const { payment_url } = await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
-      tickets: [anEntry('price_1')],
-    })
+    const { payment_url } = await holdTickets(sale)
     expect(new URL(payment_url).hostname).toBe(name)
     const page = await fetch(payment_url)
     expect(page.status).toBe(200)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, inject, test, vi } from 'vitest'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import {
   countCheckoutRows,
   graphqlRefusal,
@@ -9,21 +9,19 @@ import {
   noRows,
   refusal,
 } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 const body = {
   ticket_rate_id: 'rate_1',
   tickets: [anEntry('price_1', { personal_document_number: '12345678Z' })],
 }
 
-let sale: Sale
 let lines: string[]
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })] }), {
-    settings: { LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  })
+const sale = sharedSale({
+  rates: [rate],
+  settings: { LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
 })
 beforeEach(() => {
   lines = []

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Checkout, checkOut, toCamelCase } from '../../support/checkouts.ts'
 import { toTicket } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
+const rate = aRateNamed('1', {
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
@@ -39,16 +37,16 @@ const body = {
 }
 
 const lines: string[] = []
-let sale: Sale
+
 let secrets: string[]
+const sale = sharedSale({
+  rates: [rate],
+  settings: { LOG_LEVEL: 'trace' },
+  onLog: (line) => lines.push(line),
+})
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }), {
-    settings: { LOG_LEVEL: 'trace' },
-    onLog: (line) => lines.push(line),
-  })
   secrets = await useEverything()
 })
-afterAll(() => sale.close())
 
 /** Does all that clients and buyers do, and most of their mistakes. Returns the values that no log line may
  *  contain. */

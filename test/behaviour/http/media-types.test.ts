@@ -1,15 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aCatalogue } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedSale } from '../../support/sale.ts'
 
 // Media types in every form that means the same (RFC 9110, 5.6.6, 8.3.1, 12.5.1), on both surfaces.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue())
-})
-afterAll(() => sale.close())
+const sale = sharedSale()
 
 const space = fc.constantFrom('', ' ', '\t', '  ')
 const inAnyCase = (text: string) =>

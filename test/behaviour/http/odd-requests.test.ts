@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { watchRoutes } from '../../support/authorization/entry-points.ts'
-import { aCatalogue } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
 import { openSocket } from '../../support/sockets.ts'
 
@@ -15,7 +14,7 @@ const lines: string[] = []
 const timeouts = { headersMs: 400, requestMs: 1_200, checkMs: 50 }
 beforeAll(async () => {
   const watched = await watchRoutes(() =>
-    openSale(aCatalogue(), {
+    openSale({
       ...{ listen: true, timeouts, answerTimeoutMs: 300 },
       ...{ settings: { LOG_LEVEL: 'warn' }, onLog: (line: string) => lines.push(line) },
     }),

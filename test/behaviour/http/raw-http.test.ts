@@ -1,16 +1,11 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aCatalogue } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { expect, test } from 'vitest'
+import { sharedSale } from '../../support/sale.ts'
 import { openSocket } from '../../support/sockets.ts'
 
 // Responses byte by byte: HTTP libraries silently repair much that is wrong.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue(), { listen: true })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ listen: true })
 
 type Raw = { status: number; headers: [name: string, value: string][]; body: string }
 

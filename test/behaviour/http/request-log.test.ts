@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
 import { toItems } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aRateOf } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // The line that each request leaves in the log, and the identifiers that a caller may give it.
 
 const lines: string[] = []
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1)] })] }), {
-    settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
-    listen: true,
-    onLog: (line) => lines.push(line),
-  })
+
+const sale = sharedSale({
+  rates: [aRateOf(1)],
+  settings: { LOG_LEVEL: 'info', SHARED_READS_MS: '60000' },
+  listen: true,
+  onLog: (line) => lines.push(line),
 })
-afterAll(() => sale.close())
 beforeEach(() => {
   lines.length = 0
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { access } from '../../../src/domain/caller/access.ts'
 import type { Caller } from '../../../src/domain/caller/caller.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -10,16 +10,12 @@ import { createResponseCache } from '../../../src/engine/cache/response-cache.ts
 import { invalidateShared } from '../../../src/engine/database/shared-invalidation.ts'
 import { aCatalogue, anEvent } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const bound = 40
 
-let sale: Sale
-beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1' })] })
-  sale = await openSale(catalogue, { settings: { SHARED_READS_MS: String(bound) } })
-})
-afterAll(() => sale.close())
+const catalogue = aCatalogue({ events: [anEvent({ _id: 'evt_1' })] })
+const sale = sharedSale(catalogue, { settings: { SHARED_READS_MS: String(bound) } })
 
 const caller: Caller = { kind: 'channel', channelId: 'chn_1', organizationIds: ['org_1'], mode: 'live' }
 const answer = (body: Buffer | string, isShareable = true) => ({

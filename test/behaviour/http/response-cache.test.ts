@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../support/factories.ts'
 import { scopedHeaders } from '../../support/modes.ts'
 import { openPageBuyer } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // The bound is long, so that a change that shows was invalidated and did not just age out.
 
@@ -41,12 +41,8 @@ const catalogue = (name = 'Noche') =>
     ],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue(), { settings: { SHARED_READS_MS: '60000' } })
-})
+const sale = sharedSale(catalogue(), { settings: { SHARED_READS_MS: '60000' } })
 beforeEach(() => invalidateShared(sale.db))
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 

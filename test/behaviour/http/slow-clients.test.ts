@@ -1,19 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { defaultTimeouts } from '../../../src/engine/http/connection-limits.ts'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { shared, startGateway } from '../../support/harness.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // Clients that send as slowly as they can, on as many connections as they can.
 
-let gateway: Gateway
-beforeAll(async () => {
-  const timeouts = { headersMs: 500, requestMs: 1000, checkMs: 100 }
-  gateway = await startGateway({ listen: true, timeouts, settings: { MAX_CONNECTIONS: '4' } })
-})
-afterAll(() => gateway.close())
+const timeouts = { headersMs: 500, requestMs: 1000, checkMs: 100 }
+const gateway = shared(() => startGateway({ listen: true, timeouts, settings: { MAX_CONNECTIONS: '4' } }))
 
 /** Sends `start`, then `drip` repeatedly, and returns all that the service sends until it closes the
  *  connection. */

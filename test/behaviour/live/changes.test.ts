@@ -5,20 +5,16 @@ import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { recordChanges } from '../../../src/domain/change/record-changes.ts'
 import { groupBy } from '../../../src/engine/base/group-by.ts'
 import { changeFields, readChanges, readChangesPage, startAt } from '../../support/change-feed.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogueOfTwo, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogueOfTwo, aRateNamed } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 let sale: Sale
 beforeAll(async () => {
   const catalogue = aCatalogueOfTwo(500)
-  const onePlace = aRate({
-    _id: 'rate_free',
-    prices: [aPrice({ _id: 'price_free', price: 0 })],
-    availability: { sold: 0, available: 1 },
-  })
+  const onePlace = aRateNamed('free', { availability: { sold: 0, available: 1 } }, { price: 0 })
   catalogue.events?.[0]?.ticket_rates?.push(onePlace)
   sale = await openSale(catalogue, { listen: true })
 })
@@ -34,10 +30,7 @@ type Changed = {
 }
 
 async function pay(rate: 1 | 2): Promise<string> {
-  const { payment_id, payment_url } = await mustCheckOut(sale, {
-    ticket_rate_id: `rate_${rate}`,
-    tickets: [anEntry(`price_${rate}`)],
-  })
+  const { payment_id, payment_url } = await holdTickets(sale, { rate })
   await sale.app.inject({
     method: 'POST',
     url: new URL(payment_url).pathname,
@@ -117,7 +110,7 @@ test('the stream of a test key names the rate as clients know it, and the mode',
       query: `subscription { changes(from: { at: OLDEST }) { node { type mode subject { ... on TicketRate { name } } } } }`,
     },
   )
-  await mustCheckOut(testing, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
+  await holdTickets(testing, { rate: 'free' })
   const soldOut = await watched.until(({ changes: { node } }) => node.type === 'RATE_SOLD_OUT')
   expect(soldOut.changes.node).toEqual({ type: 'RATE_SOLD_OUT', mode: 'TEST', subject: { name: 'Entrance' } })
   expect(new Set(watched.received.map(({ changes: { node } }) => node.mode))).toEqual(new Set(['TEST']))

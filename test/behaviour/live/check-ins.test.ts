@@ -1,21 +1,17 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { toCursor } from '../../../src/domain/check-in/loaders.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { anEventAtDoor, scanTicket } from '../../support/door.ts'
 import { aCatalogueOfTwo, aRateNamed } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
-let sale: Sale
 const catalogue = aCatalogueOfTwo(20)
 const [event, foreign] = (catalogue.events ?? []).map(({ _id = '' }) => _id)
 const quiet = anEventAtDoor({ _id: 'quiet', ticket_rates: [aRateNamed('quiet')] })
-beforeAll(async () => {
-  sale = await openSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet] }, { listen: true })
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ ...catalogue, events: [...(catalogue.events ?? []), quiet], listen: true })
 
 type Scanned = {
   checkIns: {
@@ -27,7 +23,7 @@ const query = `subscription ($id: ID!, $after: String) { checkIns(eventId: $id, 
   node { id outcome people ticket { id attendee { fullName } } } } }`
 
 async function unpaidTicket(desk = sale): Promise<string> {
-  const { tickets } = await mustCheckOut(desk, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const { tickets } = await holdTickets(desk)
   return tickets[0]?._id ?? ''
 }
 const watch = (headers: Record<string, string>, id = event, after?: string) =>
@@ -111,10 +107,7 @@ test('a stream goes on after the cursor of a list, and of the stream before it',
 })
 
 test('a stream goes on from an empty list', async () => {
-  const { tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_quiet',
-    tickets: [anEntry('price_quiet')],
-  })
+  const { tickets } = await holdTickets(sale, { rate: 'quiet' })
   const { nodes, pageInfo } = await pageOf(sale.integration.v2, 'quiet')
   expect(nodes).toEqual([])
   await scanTicket(sale, { ticketId: tickets[0]?._id, people: 14 })

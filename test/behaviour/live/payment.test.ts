@@ -1,31 +1,27 @@
-// Runs in: pglite, postgres
+// Runs in: pglite, postgres, first
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { lapseAll } from '../../support/discounts.ts'
 import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
 import { openStream, subscribe } from '../../support/live.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
-import { cancelPayment, fullPaymentOf, refundTicket } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelPayment, refundTicket } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { fullPaymentOf, holdTickets } from '../../support/tickets.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
-  sale = await openSale(catalogue, { listen: true, provider: stubProvider() })
-})
-afterAll(() => sale.close())
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+const sale = sharedSale(catalogue, { listen: true, provider: stubProvider() })
 
 type State = { payment: { id: string; status: string; refunded: { amount: string } } }
 const query = 'subscription ($url: String!) { payment(url: $url) { id status refunded { amount } } }'
 const watch = (url: string, headers = sale.channel) =>
   subscribe<State>(sale.url, headers, { query, variables: { url } })
 
-const buy = () =>
-  mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1'), anEntry('price_1')] })
+const buy = () => holdTickets(sale, { count: 2 })
 const settle = async (checkout: Checkout, outcome: Parameters<typeof settlePaymentById>[2]) =>
   settlePaymentById(sale.db, checkout.payment_id, outcome)
 

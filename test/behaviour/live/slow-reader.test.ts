@@ -5,18 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { announce } from '../../../src/engine/database/announcements.ts'
-import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { anEvent, aRateOf } from '../../support/factories.ts'
 import { watchRates } from '../../support/live.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  const events = [anEvent({ ticket_rates: [aRateOf(10_000)] })]
-  sale = await openSale(aCatalogue({ events }), { listen: true })
-})
-afterAll(() => sale.close())
+const events = [anEvent({ ticket_rates: [aRateOf(10_000)] })]
+const sale = sharedSale({ events, listen: true })
 
 // Connects by a Unix socket, for which the kernel keeps a fifth of a megabyte and not the six of TCP.
 async function openNarrow(): Promise<{ client: Socket; served: Socket }> {

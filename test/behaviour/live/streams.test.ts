@@ -1,27 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { issueChannelKey } from '../../../src/domain/caller/issue-key.ts'
 import { revokeKey } from '../../../src/domain/caller/revoke-key.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo } from '../../support/factories.ts'
 import { leftIn, openStream, subscribe, watchRates } from '../../support/live.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(1_000), {
-    listen: true,
-    settings: {
-      STREAMS_PER_KEY: '4',
-      FEED_STREAMS_PER_KEY: '2',
-      STREAMS_PER_ADDRESS: '12',
-      CORS_ORIGINS: 'https://shop.example',
-    },
-  })
+const sale = sharedSale(aCatalogueOfTwo(1_000), {
+  listen: true,
+  settings: {
+    STREAMS_PER_KEY: '4',
+    FEED_STREAMS_PER_KEY: '2',
+    STREAMS_PER_ADDRESS: '12',
+    CORS_ORIGINS: 'https://shop.example',
+  },
 })
-afterAll(() => sale.close())
 
 const rates = 'subscription { ticketRates(of: { ids: ["rate_1"] }) { availability { available } } }'
 
@@ -168,7 +164,7 @@ describe('rights', () => {
     expect(second?.errors).toEqual([{ code: 'NOT_FOUND', path: 'of.ids.0' }])
     const leftNow = () => first?.received.map(leftIn).at(-1)
     const left = leftNow() ?? 0
-    await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+    await holdTickets(sale)
     await expect.poll(leftNow).toBe(left - 1)
     expect(first?.isComplete()).toBe(false)
   })
@@ -261,7 +257,7 @@ describe('limits', () => {
       await expect.poll(() => stream?.text()).toContain('event: next')
       expect(stream?.isOver()).toBe(false)
       const before = stream?.text()
-      await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+      await holdTickets(sale)
       await expect.poll(() => stream?.text()).not.toBe(before)
     })
   })

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders } from '../../support/factories.ts'
 import { leftIn, openStream, type RateState, subscribe, watchRates } from '../../support/live.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
-let sale: Sale
 const catalogue = aCatalogueOfTwo(10)
-beforeAll(async () => {
-  sale = await openSale(catalogue, { listen: true })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { listen: true })
 
-const checkOutOne = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+const checkOutOne = () => holdTickets(sale)
 const eventId = () => catalogue.events?.[0]?._id ?? ''
 
 test('a subscriber gets the rate as it is, and each change', async () => {

@@ -1,12 +1,13 @@
 // Runs in: postgres, slow-forms
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { charges } from '../../../src/domain/payment/table.ts'
 import { type Mismatch, processDueRefunds } from '../../../src/domain/sale/refund/request-provider-refund.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
+import { shared } from '../../support/harness.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
 import {
   callMutation,
@@ -15,19 +16,15 @@ import {
   paymentRow,
   refundRows,
   refundTicket,
-  ticketOf,
 } from '../../support/refunds.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signEvent } from '../../support/stub-stripe.ts'
+import { ticketOf } from '../../support/tickets.ts'
 
 // Money from Stripe is compared with the payment, which is over 22.00 EUR in each test.
 
-let sale: StripeSale
 let mismatches: Mismatch[]
-beforeAll(async () => {
-  sale = await openStripeSale()
-})
-afterAll(() => sale.close())
+const sale = shared(openStripeSale)
 beforeEach(() => {
   mismatches = []
 })

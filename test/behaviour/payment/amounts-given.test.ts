@@ -1,20 +1,13 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, callOwn } from '../../support/box-office.ts'
 import { toItems } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  aRateOf,
-  integrationHeaders,
-} from '../../support/factories.ts'
-import { buyTickets, callMutation, ticketOf } from '../../support/refunds.ts'
+import { anEvent, anOrganization, aRateNamed, aRateOf, integrationHeaders } from '../../support/factories.ts'
+import { callMutation } from '../../support/refunds.ts'
 import { countCheckoutRows } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Amounts of money that clients give: each is taken exactly, or refused with what is wrong.
 
@@ -23,30 +16,23 @@ const costly = (currency: string, price: number) => ({
   event: anEvent({
     organization_id: `org_${currency}`,
     location_id: null,
-    ticket_rates: [
-      aRate({
-        _id: `rate_${currency}`,
-        prices: [aPrice({ _id: `price_${currency}`, price, fee_quantity: 0 })],
-      }),
-    ],
+    ticket_rates: [aRateNamed(currency, {}, { price, fee_quantity: 0 })],
   }),
 })
 const others = [costly('JPY', 1000), costly('KWD', 1.5)]
 
-let sale: Sale
 let paid = ''
+const events = [
+  anEvent({
+    ticket_rates: [aRateOf(1000), aRateNamed('2')],
+  }),
+  ...others.map(({ event }) => event),
+]
+const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
+const sale = sharedSale({ organizations, events })
 beforeAll(async () => {
-  const events = [
-    anEvent({
-      ticket_rates: [aRateOf(1000), aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2' })] })],
-    }),
-    ...others.map(({ event }) => event),
-  ]
-  const organizations = [anOrganization(), ...others.map(({ organization }) => organization)]
-  sale = await openSale(aCatalogue({ organizations, events }))
-  paid = ticketOf(await buyTickets(sale))
+  paid = (await aPaidTicket(sale)).id
 })
-afterAll(() => sale.close())
 
 type Answer = {
   data?: Record<string, { payment?: object; refunds?: object[]; errors?: Problem[] } | null> | null
@@ -232,7 +218,7 @@ test('an amount as it was shown is taken back, in a checkout and in a refund', a
   const { totalAmount } = shown.data?.checkout.payment ?? {}
   expect(outcomeOf(await buy(totalAmount))).toBe('taken')
   for (const currency of ['JPY', 'KWD']) {
-    const bought = await buyTickets(sale, 1, {}, `rate_${currency}`)
+    const bought = await buyTickets(sale, { rate: currency })
     const { v2 } = await integrationHeaders(sale.db, `org_${currency}`)
     const { data } = await sale.graphql<{ ticket: { settlement: { paid: object } } }>(
       'query ($id: ID!) { ticket(id: $id) { settlement { paid { amount currency } } } }',

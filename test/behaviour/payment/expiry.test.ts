@@ -7,7 +7,7 @@ import { expireHolds, sweepHolds } from '../../../src/domain/sale/release/expire
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { repeat } from '../../../src/engine/base/timers.ts'
 import { anEntry, type Checkout, checkOut, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aRateOf } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { waitForBlockedStatement } from '../../support/lock-waits.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { movePayments } from '../../support/queued-payments.ts'
@@ -15,18 +15,12 @@ import { changeTypesOf, ticketRow } from '../../support/refunds.ts'
 import { openSale, restProblems, type Sale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, paidOutcome } from '../../support/stub-provider.ts'
+import { buyTickets, holdTickets, toBody } from '../../support/tickets.ts'
 
 const catalogue = aCatalogue({
   events: [
     anEvent({
-      ticket_rates: [
-        aRateOf(2),
-        aRate({
-          _id: 'rate_2',
-          prices: [aPrice({ _id: 'price_2' })],
-          availability: { sold: 0, available: 200 },
-        }),
-      ],
+      ticket_rates: [aRateOf(2), aRateNamed('2', { availability: { sold: 0, available: 200 } })],
     }),
     anEvent({ ticket_rates: [aRateNamed('elsewhere')] }),
   ],
@@ -39,11 +33,6 @@ beforeEach(async () => {
   open.push(sale)
 })
 afterAll(() => Promise.all(open.map((sale) => sale.close())))
-
-const body = (count: number, more = {}) => ({
-  ticket_rate_id: 'rate_1',
-  tickets: Array.from({ length: count }, () => anEntry('price_1', more)),
-})
 
 /** Moves the expiry of a payment into the past, by the database's clock. */
 const lapse = (id: string) =>
@@ -59,7 +48,7 @@ const statusOf = async (id: string) => {
 }
 
 test('a hold lasts for the configured time', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(1))
+  const { payment_id } = await holdTickets(sale)
   const [held] = await sale.db
     .select({
       minutes: sql<number>`extract(epoch from ${payments.expiresAt} - ${payments.createdAt})::float8 / 60`,
@@ -70,10 +59,9 @@ test('a hold lasts for the configured time', async () => {
 })
 
 test('expiry of holds frees overdue places and leaves other payments alone', async () => {
-  const overdue = await mustCheckOut(sale, body(1))
-  const inTime = await mustCheckOut(sale, body(1))
-  const bought = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
-  await settlePaymentById(sale.db, bought.payment_id, paidOutcome(bought.payment_id))
+  const overdue = await holdTickets(sale)
+  const inTime = await holdTickets(sale)
+  const bought = await buyTickets(sale, { rate: '2' })
   await lapse(overdue.payment_id)
   await lapse(bought.payment_id)
   expect(await expireHolds(sale.db, 10)).toBe(1)
@@ -90,7 +78,7 @@ test('expiry of holds frees overdue places and leaves other payments alone', asy
 })
 
 test('an expired hold shows in GraphQL and in the lookup', async () => {
-  const { payment_id, tickets } = await mustCheckOut(sale, body(1))
+  const { payment_id, tickets } = await holdTickets(sale)
   await lapse(payment_id)
   await expireHolds(sale.db, 10)
   const id = tickets[0]?._id
@@ -108,22 +96,22 @@ test('an expired hold shows in GraphQL and in the lookup', async () => {
 })
 
 test('a checkout of a full rate expires overdue holds at once', async () => {
-  const full = await mustCheckOut(sale, body(2))
-  expect(restProblems(await checkOut(sale, body(1)))).toEqual(['SOLD_OUT tickets'])
+  const full = await holdTickets(sale, { count: 2 })
+  expect(restProblems(await checkOut(sale, toBody()))).toEqual(['SOLD_OUT tickets'])
   await lapse(full.payment_id)
-  await mustCheckOut(sale, body(2))
+  await holdTickets(sale, { count: 2 })
   expect(await statusOf(full.payment_id)).toEqual(['expired', 'expired'])
   expect((await countersOf(sale)).rate_1).toEqual({ sold: 0, held: 2 })
 })
 
 test('a checkout that waits for an overdue payment leaves it, if a bank takes it over meanwhile', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(2))
+  const { payment_id } = await holdTickets(sale, { count: 2 })
   await lapse(payment_id)
   let waiting: ReturnType<typeof checkOut> | undefined
   await sale.db.transaction(async (tx) => {
     const ofPayment = eq(payments.id, payment_id)
     await movePayments(tx, ofPayment, { status: 'processing', expiresAt: sql`now() + interval '7 days'` })
-    waiting = checkOut(sale, body(1))
+    waiting = checkOut(sale, toBody())
     await waitForBlockedStatement(sale.db)
   })
   const refused = await waiting
@@ -132,19 +120,19 @@ test('a checkout that waits for an overdue payment leaves it, if a bank takes it
 })
 
 test('an expired checkout frees its QR codes', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
-  expect(restProblems(await checkOut(sale, body(1, { qr_code: 'MINE-1' })))).toEqual([
+  const { payment_id } = await holdTickets(sale, { entry: { qr_code: 'MINE-1' } })
+  expect(restProblems(await checkOut(sale, toBody({ entry: { qr_code: 'MINE-1' } })))).toEqual([
     'QR_CODE_TAKEN tickets.0.qr_code',
   ])
   await lapse(payment_id)
   await expireHolds(sale.db, 10)
-  const again = await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
+  const again = await holdTickets(sale, { entry: { qr_code: 'MINE-1' } })
   expect(again.tickets).toMatchObject([{ qr_code: 'MINE-1' }])
 })
 
 /** Checks out a ticket with a code, and lets the hold run out. */
 async function lateCheckout(code: string) {
-  const late = await mustCheckOut(sale, body(1, { qr_code: code }))
+  const late = await holdTickets(sale, { entry: { qr_code: code } })
   await lapse(late.payment_id)
   await expireHolds(sale.db, 10)
   return late
@@ -156,18 +144,18 @@ const codeAfterLateMoney = async ({ payment_id, tickets }: Checkout) => {
 
 test('a ticket whose money came late keeps its code, whoever has it in another mode or event', async () => {
   const late = await lateCheckout('MINE-1')
-  await mustCheckOut(await inTestMode(sale), body(1, { qr_code: 'MINE-1' }))
+  await holdTickets(await inTestMode(sale), { entry: { qr_code: 'MINE-1' } })
   const elsewhere = anEntry('price_elsewhere', { qr_code: 'MINE-1' })
   await mustCheckOut(sale, { ticket_rate_id: 'rate_elsewhere', tickets: [elsewhere] })
   expect(await codeAfterLateMoney(late)).toBe('MINE-1')
   // Control: a code that another ticket of the event has taken meanwhile is replaced.
   const replaced = await lateCheckout('MINE-2')
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2', { qr_code: 'MINE-2' })] })
+  await holdTickets(sale, { rate: '2', entry: { qr_code: 'MINE-2' } })
   expect(await codeAfterLateMoney(replaced)).not.toBe('MINE-2')
 })
 
 test('money that comes late and takes the last place tells that the rate is sold out', async () => {
-  const late = await mustCheckOut(sale, body(2))
+  const late = await holdTickets(sale, { count: 2 })
   await lapse(late.payment_id)
   await expireHolds(sale.db, 10)
   expect(await changeTypesOf(sale, 'rate_1')).toEqual(['rate.sold_out', 'rate.available'])
@@ -185,7 +173,7 @@ test('one sweep expires more holds than a batch has', async () => {
 })
 
 test('a checkout with one taken QR code is refused whole, naming the ticket', async () => {
-  await mustCheckOut(sale, body(1, { qr_code: 'MINE-1' }))
+  await holdTickets(sale, { entry: { qr_code: 'MINE-1' } })
   const tickets = [anEntry('price_1', { qr_code: 'FREE-1' }), anEntry('price_1', { qr_code: 'MINE-1' })]
   const before = await countersOf(sale)
   await sale.db.execute(sql`update stock set capacity = 10 where id = 'rate_1'`)
@@ -196,7 +184,7 @@ test('a checkout with one taken QR code is refused whole, naming the ticket', as
 })
 
 test('a payment of an overdue hold not yet expired is paid', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(1))
+  const { payment_id } = await holdTickets(sale)
   await lapse(payment_id)
   expect(await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))).toBe('paid')
   expect(await statusOf(payment_id)).toEqual(['paid', 'active'])
@@ -204,7 +192,7 @@ test('a payment of an overdue hold not yet expired is paid', async () => {
 })
 
 test('a settled payment keeps its status', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(1))
+  const { payment_id } = await holdTickets(sale)
   expect(await settlePaymentById(sale.db, payment_id, endedOutcome('cancelled'))).toBe('cancelled')
   expect(await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))).toBe('cancelled')
   expect(await statusOf(payment_id)).toEqual(['cancelled', 'expired'])
@@ -212,7 +200,7 @@ test('a settled payment keeps its status', async () => {
 })
 
 test('the job expires holds and deletes idempotency keys older than a day', async () => {
-  const { payment_id } = await mustCheckOut(sale, body(1), { 'idempotency-key': 'old' })
+  const { payment_id } = await holdTickets(sale, { headers: { 'idempotency-key': 'old' } })
   await lapse(payment_id)
   await sale.db.update(idempotencyKeys).set({ createdAt: sql`now() - interval '25 hours'` })
   const errors: unknown[] = []

@@ -2,7 +2,7 @@
 
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { expiries, isOfExpiry } from '../../../src/domain/payment/queue/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
@@ -12,7 +12,7 @@ import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../suppor
 import { brokenInvariants } from '../../support/invariants.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { endHolds } from '../../support/queued-payments.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, type Sale, sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 
 // Holds that ended, and that nobody has swept: a checkout ends as many as it needs.
@@ -58,13 +58,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let inTest: Sale
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   inTest = await inTestMode(sale)
 })
-afterAll(() => sale.close())
 
 const body = (rate: string, prices: string[], code: string | null = null) => ({
   ticket_rate_id: rate,

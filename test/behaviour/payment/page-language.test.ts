@@ -4,17 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { transferTicket } from '../../support/attendees.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
+import type { Checkout } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
-import { aCatalogue, aLocation, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, visibleText } from '../../support/payment-page-buyer.ts'
 import { movePayments } from '../../support/queued-payments.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Languages of the payment page and of its outcome, of an organization that speaks Spanish; its discounts,
 // and what the outcome says about the tickets.
@@ -34,31 +35,24 @@ const catalogue = aCatalogue({
       start_date: '2099-07-11T22:30:00.000Z',
       end_date: '2099-07-12T04:00:00.000Z',
       ticket_rates: [
-        aRate({
-          _id: 'rate_1',
-          name: 'General',
-          prices: [aPrice({ _id: 'price_1', name: 'Early' })],
-          warranty: { enabled: true, percentage: 10, hours: 1 },
-        }),
+        aRateNamed(
+          '1',
+          { name: 'General', warranty: { enabled: true, percentage: 10, hours: 1 } },
+          { name: 'Early' },
+        ),
       ],
     }),
   ],
 })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const checkOut = (more: Record<string, unknown> = {}, entries: Record<string, unknown>[] = [{}]) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: entries.map((entry) => anEntry('price_1', entry)),
-    ...more,
-  })
+  holdTickets(sale, { entries: entries, ...more })
 
 const view = (checkout: Checkout, accepted?: string) =>
   sale.rest('GET', pagePath(checkout), accepted ? { headers: { 'accept-language': accepted } } : {})

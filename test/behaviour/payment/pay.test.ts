@@ -2,18 +2,19 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { PaymentOrder, PaymentOutcome } from '../../../src/domain/payment/provider.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
-import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { endedOutcome, paidOutcome, stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Actions of a buyer on the payment page, and their redirects.
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 const actions = ['view', 'pay', 'cancel'] as const
 
@@ -29,20 +30,13 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue, { provider })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
-const checkOut = (more = {}, count = 1) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: Array.from({ length: count }, () => anEntry('price_1')),
-    ...more,
-  })
+const checkOut = (more = {}, count = 1) => holdTickets(sale, { count, ...more })
 
 test('payment page: Pay activates the tickets and redirects to redirect_url', async () => {
   const checkout = await checkOut(redirectUrls, 2)

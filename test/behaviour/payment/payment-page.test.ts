@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/app/app.ts'
 import { parseConfig } from '../../../src/app/settings.ts'
 import { newId, newPageToken } from '../../../src/domain/contract/ids.ts'
@@ -14,7 +14,7 @@ import {
   redirectUrls,
   visibleText,
 } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
 
 // Content and refusals of the payment page. Its actions are in pay.test.ts.
@@ -50,13 +50,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue, { provider: stubProvider() })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider: stubProvider() })
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const ofRate = (rate: string, more = {}, entries: Record<string, unknown>[] = [{}]) =>
   mustCheckOut(sale, {

@@ -1,33 +1,28 @@
 // Runs in: postgres, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
-import { anEntry, type Checkout, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { type Checkout, countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, pagePath, redirectUrls, visibleText } from '../../support/payment-page-buyer.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Payments that the sandbox declines, or lets fail (DECISIONS 77).
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] })
 
-let sale: Sale
 let buyer: ReturnType<typeof openPageBuyer>
+const sale = sharedSale(catalogue)
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   buyer = openPageBuyer(sale)
 })
-afterAll(() => sale.close())
 
 const checkOut = (...emails: string[]) =>
-  mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: emails.map((email) => anEntry('price_1', { email })),
-    ...redirectUrls,
-  })
+  holdTickets(sale, { entries: emails.map((email) => ({ email })), ...redirectUrls })
 
 const decline = (checkout: Checkout) => buyer.post(pagePath(checkout), 'action=decline')
 
@@ -90,11 +85,7 @@ test('another provider knows neither the addresses nor Decline', async () => {
   try {
     const page = openPageBuyer(other)
     for (const email of ['declined@example.com', 'failed@example.com']) {
-      const checkout = await mustCheckOut(other, {
-        ticket_rate_id: 'rate_1',
-        tickets: [anEntry('price_1', { email })],
-        ...redirectUrls,
-      })
+      const checkout = await holdTickets(other, { entry: { email }, ...redirectUrls })
       expect((await page.view(checkout)).body).not.toContain('value="decline"')
       expect((await page.post(pagePath(checkout), 'action=decline')).statusCode).toBe(400)
       expect((await page.pay(checkout)).headers.location).toContain('status=paid')

@@ -1,12 +1,13 @@
 // Runs in: postgres, slow-forms
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { prices } from '../../../src/domain/ticket-rate/table.ts'
 import { anEntry } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { aCatalogue, anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
+import { shared } from '../../support/harness.ts'
 import { importMistakes } from '../../support/imports.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 
 // Kuwaiti dinars have three decimals, of which Stripe takes two.
 
@@ -21,22 +22,17 @@ const catalogue = (price: number) =>
         _id: 'evt_1',
         name,
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            name: rateName,
-            prices: [aPrice({ _id: 'price_1', price, fee_quantity: 7.77 })],
-            warranty: { enabled: true, percentage: 3.33, hours: 0 },
-          }),
+          aRateNamed(
+            '1',
+            { name: rateName, warranty: { enabled: true, percentage: 3.33, hours: 0 } },
+            { price, fee_quantity: 7.77 },
+          ),
         ],
       }),
     ],
   })
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale(catalogue(7.35))
-})
-afterAll(() => sale.close())
+const sale = shared(() => openStripeSale(catalogue(7.35)))
 
 const checkOut = () => sale.checkOut({ tickets: [anEntry('price_1', { warranty: true })] })
 

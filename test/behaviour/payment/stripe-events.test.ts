@@ -1,5 +1,5 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openSessions } from '../../../src/domain/payment/queue/table.ts'
 import { payments, providerEvents } from '../../../src/domain/payment/table.ts'
 import { refunds } from '../../../src/domain/refund/table.ts'
@@ -8,6 +8,7 @@ import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { stock } from '../../../src/domain/stock/table.ts'
 import { type Checkout, countersOf } from '../../support/checkouts.ts'
 import { aCatalogue, anEvent, aRateOf } from '../../support/factories.ts'
+import { shared } from '../../support/harness.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
 import { changeTypesOf } from '../../support/refunds.ts'
 import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
@@ -16,15 +17,14 @@ import { type StubSession, signEvent } from '../../support/stub-stripe.ts'
 // Stripe's webhooks in any order, and every end that a payment can have.
 
 const lines: string[] = []
-let sale: StripeSale
-beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
-  sale = await openStripeSale(catalogue, {
+
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100)] })] })
+const sale = shared(() =>
+  openStripeSale(catalogue, {
     settings: { STRIPE_WEBHOOK_SECRET: 'whsec_fake,whsec_next', LOG_LEVEL: 'warn' },
     onLog: (line) => lines.push(line),
-  })
-})
-afterAll(() => sale.close())
+  }),
+)
 beforeEach(() => {
   lines.length = 0
 })

@@ -2,22 +2,19 @@
 
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readSigned } from '../../../src/domain/payment/stripe/events.ts'
 import { providerEvents } from '../../../src/domain/payment/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
+import { shared } from '../../support/harness.ts'
 import { inTestMode } from '../../support/modes.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 import { type StubEvent, signBody, signEvent, webhookSecret } from '../../support/stub-stripe.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Events that Stripe never sends, with valid signatures and without.
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale()
-})
-afterAll(() => sale.close())
+const sale = shared(openStripeSale)
 
 const type = 'application/json'
 const header = (signature: string, body: string) => ({
@@ -189,10 +186,7 @@ test.each([
 
 test('stripe event about a test payment pays nothing, for its session is not at Stripe', async () => {
   const { event } = await paidEvent()
-  const tested = await mustCheckOut(await inTestMode(sale), {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1')],
-  })
+  const tested = await holdTickets(await inTestMode(sale))
   const forged = structuredClone(event)
   Object.assign(forged.data.object, { metadata: { payment_id: tested.payment_id, organization_id: 'org_1' } })
   Object.assign(forged, { id: 'evt_forged' })

@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { openSessions } from '../../../src/domain/payment/queue/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { sweepHolds } from '../../../src/domain/sale/release/expire-holds.ts'
@@ -9,16 +9,13 @@ import { closeSessions } from '../../../src/domain/sale/settle/provider-session.
 import { ticketRates } from '../../../src/domain/ticket-rate/table.ts'
 import type { Checkout } from '../../support/checkouts.ts'
 import { countersOf } from '../../support/checkouts.ts'
+import { shared } from '../../support/harness.ts'
 import { visibleText } from '../../support/payment-page-buyer.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 
 // The Stripe session of a payment: how it begins, how it ends and how the page shows it.
 
-let sale: StripeSale
-beforeAll(async () => {
-  sale = await openStripeSale()
-})
-afterAll(() => sale.close())
+const sale = shared(openStripeSale)
 afterEach(() => sale.fake.setFault(null))
 
 const rowOf = async ({ payment_id }: Checkout) => {

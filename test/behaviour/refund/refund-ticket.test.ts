@@ -1,7 +1,7 @@
 // Runs in: pglite, postgres, citus, slow-forms
 
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { amountsOf, money, withNumbers } from '../../support/contract-input.ts'
@@ -9,19 +9,18 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aRateOf,
   integrationHeaders,
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { aHeldTicket, aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // Refunds by an organization through its integration. The ticket keeps its status.
 
-const free = aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] })
+const free = aRateNamed('free', {}, { price: 0 })
 const catalogue = aCatalogue({
   organizations: [anOrganization(), anOrganization({ _id: 'org_2', currency: 'JPY' })],
   events: [
@@ -29,7 +28,7 @@ const catalogue = aCatalogue({
     anEvent({
       organization_id: 'org_2',
       location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_yen', prices: [aPrice({ _id: 'price_yen', price: 1000 })] })],
+      ticket_rates: [aRateNamed('yen', {}, { price: 1000 })],
     }),
   ],
 })
@@ -42,11 +41,7 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 
 const correctiveOf = async (paymentId: string) =>
   (
@@ -60,8 +55,7 @@ const correctiveOf = async (paymentId: string) =>
     .map(({ reference, amount, refundId }) => ({ reference, amount, refundId }))
 
 test('refund of a whole ticket shows on the ticket, the payment and its invoice, and the place stays sold', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   const counters = await countersOf(sale)
   providerCalls = []
   const { refund } = await refunds.refundTicket(sale, id)
@@ -129,8 +123,8 @@ test('refunds show in a replayed checkout', async () => {
   const again = () => mustCheckOut(sale, body, { 'idempotency-key': 'view' })
   const checkout = await again()
   expect(checkout.tickets[0]).toMatchObject({ refunded: 0, refunded_at: null, refunds: [] })
-  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
-  const id = refunds.ticketOf(checkout)
+  await payFor(sale, checkout)
+  const id = ticketOf(checkout)
   const first = await refunds.refundTicket(sale, id, { amount: 1.5 })
   const second = await refunds.refundTicket(sale, id, { amount: 2 })
   const [at, last] = [first.refund?.succeededAt, second.refund?.succeededAt]
@@ -147,7 +141,7 @@ test('refunds show in a replayed checkout', async () => {
 })
 
 test('refunds of all tickets and payments of a query take one statement each', async () => {
-  const checkout = await refunds.buyTickets(sale, 4)
+  const checkout = await buyTickets(sale, { count: 4 })
   for (const { _id } of checkout.tickets) await refunds.refundTicket(sale, _id, { amount: 1 })
   const query = `query ($id: ID!) { payment(id: $id) { refunds { id }
     tickets { refunds { id ticket { id payment { refunds { id } } } } } } }`
@@ -165,8 +159,7 @@ test('refunds of all tickets and payments of a query take one statement each', a
 })
 
 test('refund in parts until nothing is left', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const stateOf = async () => {
     const payment = await refunds.paymentRow(sale, checkout)
     const ticket = await refunds.ticketRow(sale, id)
@@ -186,7 +179,7 @@ test('refund in parts until nothing is left', async () => {
     expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount }))).toEqual([
       `REFUND_TOO_HIGH ${place} 0`,
     ])
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout, 1))
+  await refunds.refundTicket(sale, ticketOf(checkout, 1))
   expect(await stateOf()).toEqual(['refunded', 4400, 2200])
 
   const ticket = await refunds.ticketRow(sale, id)
@@ -202,7 +195,7 @@ test('refund in parts until nothing is left', async () => {
 })
 
 test('refunds never make the organization’s share negative: the platform fee comes out of the rest', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const query = `query ($id: ID!) { ticket(id: $id) { settlement { ${amountsOf('net', 'commission')} } } }`
   const kept = async () => {
     const { data } = await sale.graphql<{ ticket: { settlement: object } }>(query, { id }, sale.channel)
@@ -221,8 +214,8 @@ test('refunds never make the organization’s share negative: the platform fee c
 })
 
 test('cancelling and refunding a ticket are independent, in either order', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const checkout = await buyTickets(sale, { count: 2 })
+  const [first, second] = [ticketOf(checkout), ticketOf(checkout, 1)]
   await refunds.cancelTicket(sale, first)
   expect((await refunds.refundTicket(sale, first)).refund?.ticket?.status).toBe('CANCELLED')
   await refunds.refundTicket(sale, second)
@@ -235,7 +228,7 @@ test('cancelling and refunding a ticket are independent, in either order', async
 test.each([...['0', '0.00', '-1', '-0.01', '0.001', '10.005', '22.000', '9'.repeat(15)]])(
   'refund of %s EUR is refused',
   async (amount) => {
-    const id = refunds.ticketOf(await refunds.buyTickets(sale))
+    const { id } = await aPaidTicket(sale)
     const refused = await refunds.refundTicket(sale, id, { amount: { amount, currency: 'EUR' } })
     expect(refunds.refusalCodes(refused)).toEqual(['INVALID amount.amount'])
   },
@@ -243,8 +236,7 @@ test.each([...['0', '0.00', '-1', '-0.01', '0.001', '10.005', '22.000', '9'.repe
 
 test('refund amounts have the decimals of their currency', async () => {
   const door = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
-  const checkout = await refunds.buyTickets(sale, 1, {}, 'rate_yen')
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { rate: 'yen' })
   for (const amount of ['0.5', '100.0'])
     expect(
       refunds.refusalCodes(await refunds.refundTicket(door, id, { amount: { amount, currency: 'JPY' } })),
@@ -256,20 +248,18 @@ test('refund amounts have the decimals of their currency', async () => {
 })
 
 test('refund of an unpaid or free ticket is refused', async () => {
-  const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aHeldTicket(sale)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await refunds.cancelPayment(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION CANCELLED'])
-  const gift = await mustCheckOut(sale, { ticket_rate_id: 'rate_free', tickets: [anEntry('price_free')] })
-  expect(refunds.refusalCodes(await refunds.refundTicket(sale, refunds.ticketOf(gift)))).toEqual([
+  const gift = await holdTickets(sale, { rate: 'free' })
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, ticketOf(gift)))).toEqual([
     'REFUND_TOO_HIGH of 0',
   ])
 })
 
 test('refund with a used idempotency key repeats the refund, or is refused for another request', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const asked = { amount: 5, idempotencyKey: 'once' }
   providerCalls = []
   const first = await refunds.refundTicket(sale, id, asked)
@@ -279,8 +269,8 @@ test('refund with a used idempotency key repeats the refund, or is refused for a
   for (const [ticketId, other] of [
     [id, { amount: 6 }],
     [id, { amount: undefined }],
-    [refunds.ticketOf(checkout, 1), {}],
-    [refunds.ticketOf(await refunds.buyTickets(sale)), {}],
+    [ticketOf(checkout, 1), {}],
+    [(await aPaidTicket(sale)).id, {}],
   ] as const)
     expect(refunds.refusalCodes(await refunds.refundTicket(sale, ticketId, { ...asked, ...other }))).toEqual([
       'IDEMPOTENCY_KEY_REUSED idempotencyKey',
@@ -297,7 +287,7 @@ test('refund with a used idempotency key repeats the refund, or is refused for a
 })
 
 test('refund of a payment refunds what is left of each ticket, and of a cancelled one too', async () => {
-  const checkout = await refunds.buyTickets(sale, 4)
+  const checkout = await buyTickets(sale, { count: 4 })
   const [whole, part, cancelled, untouched] = checkout.tickets.map(({ _id }) => _id)
   await refunds.refundTicket(sale, whole ?? '')
   await refunds.refundTicket(sale, part ?? '', { amount: 1.5 })
@@ -318,10 +308,7 @@ test('refund of a payment refunds what is left of each ticket, and of a cancelle
   // The same request returns them all, and no other.
   expect(await refunds.refundTickets(sale, of, asked)).toEqual({ ...answer, replayed: true })
   expect(providerCalls).toHaveLength(3)
-  for (const other of [
-    { ticketId: untouched ?? '' },
-    { paymentId: (await refunds.buyTickets(sale)).payment_id },
-  ])
+  for (const other of [{ ticketId: untouched ?? '' }, { paymentId: (await buyTickets(sale)).payment_id }])
     expect(refunds.refusalCodes(await refunds.refundTickets(sale, other, asked))).toEqual([
       'IDEMPOTENCY_KEY_REUSED idempotencyKey',
     ])
@@ -329,11 +316,11 @@ test('refund of a payment refunds what is left of each ticket, and of a cancelle
 })
 
 test('refund of a payment takes no amount, and none of an unpaid or foreign one', async () => {
-  const { payment_id: paymentId } = await refunds.buyTickets(sale, 2)
+  const { payment_id: paymentId } = await buyTickets(sale, { count: 2 })
   expect(refunds.refusalCodes(await refunds.refundTickets(sale, { paymentId }, { amount: 1 }))).toEqual([
     'INVALID amount',
   ])
-  const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const unpaid = await holdTickets(sale)
   expect(refunds.refusalCodes(await refunds.refundTickets(sale, { paymentId: unpaid.payment_id }))).toEqual([
     'ILLEGAL_TRANSITION PENDING',
   ])
@@ -359,7 +346,7 @@ test.each([[{}], [{ ticketId: null }], [{ ticketId: 'tkt_1', paymentId: 'pay_1' 
 )
 
 test('refund of a foreign ticket is 404, and channels may not call it', async () => {
-  const ticketId = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id: ticketId } = await aPaidTicket(sale)
   const other = { ...sale, integration: await integrationHeaders(sale.db, 'org_2') }
   expect(refunds.refusalCodes(await refunds.refundTicket(other, ticketId))).toEqual(['NOT_FOUND of.ticketId'])
   for (const [headers, code] of [

@@ -1,21 +1,20 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { events } from '../../../src/domain/event/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { transferTicket } from '../../support/attendees.ts'
-import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders, inDays } from '../../support/factories.ts'
+import { countersOf } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { aPaidTicket, aRefundedTicket, buyTickets, holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Refunds by warranty, requested by the channel for its buyer.
 
 const aWarrantyRate = (number: number, hours: number, percentage = 10) =>
-  aRate({
-    _id: `rate_${number}`,
-    prices: [aPrice({ _id: `price_${number}` })],
+  aRateNamed(number, {
     warranty: { enabled: true, percentage, hours },
     availability: { sold: 0, available: 100 },
   })
@@ -31,20 +30,15 @@ let outcome: (id: string) => RefundOutcome = (id) => ({ kind: 'succeeded', refer
 const succeeds = outcome
 const provider = stubProvider({ refund: async ({ id }) => outcome(id) })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 
-const buyWithWarranty = (count = 1, rate = 'rate_1') =>
-  refunds.buyTickets(sale, count, { warranty: true }, rate)
+const withWarranty = { entry: { warranty: true } }
 
 test('warranty refund returns all but the warranty and cancels the ticket', async () => {
-  const checkout = await buyWithWarranty(2)
+  const checkout = await buyTickets(sale, { count: 2, ...withWarranty })
   // 20, a fee of 2 and a warranty of 2, twice.
   expect(checkout.total_amount).toBe(48)
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
   const { refund } = await refunds.returnTicket(sale, id)
   expect(refund).toMatchObject({
@@ -68,27 +62,24 @@ test('warranty refund returns all but the warranty and cancels the ticket', asyn
 test('warranty refund of a rate of before, whose hours lead out of the calendar, is over', async () => {
   await sale.db.execute(sql`update ticket_rates set warranty_hours = 60000000 where id = 'rate_2'`)
   // Listings follow the revision of their event, which a trigger renews.
-  const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
+  const { id } = await aPaidTicket(sale, { rate: 2, ...withWarranty })
   await sale.db.execute(sql`update tickets set warranty_hours = 60000000 where id = ${id}`)
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, id))[0]).toMatch(/^WARRANTY_ENDED /)
   await sale.db.execute(sql`update ticket_rates set warranty_hours = 0 where id = 'rate_2'`)
 })
 
 test('warranty refund returns only the part not refunded before', async () => {
-  const id = refunds.ticketOf(await buyWithWarranty())
-  await refunds.refundTicket(sale, id, { amount: 5 })
+  const { id } = await aRefundedTicket(sale, withWarranty, { amount: 5 })
   expect((await refunds.returnTicket(sale, id)).refund?.amount).toBe(17)
   // The price of the warranty itself may still be refunded by the organization.
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
-  const all = refunds.ticketOf(await buyWithWarranty())
-  await refunds.refundTicket(sale, all, { amount: 23 })
+  const { id: all } = await aRefundedTicket(sale, withWarranty, { amount: 23 })
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, all))).toEqual(['REFUND_TOO_HIGH ticketId 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 
 test('a transfer ends the warranty, also where the ticket comes back', async () => {
-  const checkout = await buyWithWarranty(2)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2, ...withWarranty })
   const ana = { fullName: 'Ana Núñez', email: 'ana@example.com' }
   for (const holder of [{}, ana]) {
     await transferTicket(sale, id, holder)
@@ -96,19 +87,19 @@ test('a transfer ends the warranty, also where the ticket comes back', async () 
   }
   expect(await refunds.ticketRow(sale, id)).toMatchObject({ status: 'active', refundedAmount: 0 })
   // The other ticket of the payment keeps its own, and the organization refunds as ever.
-  const { refund } = await refunds.returnTicket(sale, refunds.ticketOf(checkout, 1))
+  const { refund } = await refunds.returnTicket(sale, ticketOf(checkout, 1))
   expect(refund).toMatchObject({ amount: 22, reason: 'WARRANTY' })
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(24)
 })
 
 test('warranty refund without a warranty is refused', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, id))).toEqual(['NO_WARRANTY'])
   expect((await refunds.ticketRow(sale, id))?.status).toBe('active')
 })
 
 test('warranty ends the given hours before the event, by the clock of the database', async () => {
-  const id = refunds.ticketOf(await buyWithWarranty())
+  const { id } = await aPaidTicket(sale, withWarranty)
   const startIn = (milliseconds: number) =>
     sale.db
       .update(events)
@@ -129,36 +120,32 @@ test('warranty ends the given hours before the event, by the clock of the databa
 })
 
 test('warranty already over at purchase refunds nothing; one of 0 hours lasts until the start', async () => {
-  const late = refunds.ticketOf(await buyWithWarranty(1, 'rate_3'))
+  const { id: late } = await aPaidTicket(sale, { rate: 3, ...withWarranty })
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, late))[0]).toMatch(/^WARRANTY_ENDED /)
-  const id = refunds.ticketOf(await buyWithWarranty(1, 'rate_2'))
+  const { id } = await aPaidTicket(sale, { rate: 2, ...withWarranty })
   expect((await refunds.returnTicket(sale, id)).refund?.amount).toBe(22)
 })
 
 test('warranty refund of a ticket entered, cancelled or unpaid is refused', async () => {
-  const entered = refunds.ticketOf(await buyWithWarranty())
+  const { id: entered } = await aPaidTicket(sale, withWarranty)
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: sql`now()` }).where(eq(tickets.id, entered))
   expect(refunds.refusalCodes(await refunds.returnTicket(sale, entered))).toEqual(['ALREADY_ENTERED'])
 
-  const cancelled = await buyWithWarranty()
-  await refunds.cancelTicket(sale, refunds.ticketOf(cancelled))
-  expect(refunds.refusalCodes(await refunds.returnTicket(sale, refunds.ticketOf(cancelled)))).toEqual([
+  const cancelled = await buyTickets(sale, withWarranty)
+  await refunds.cancelTicket(sale, ticketOf(cancelled))
+  expect(refunds.refusalCodes(await refunds.returnTicket(sale, ticketOf(cancelled)))).toEqual([
     'ILLEGAL_TRANSITION CANCELLED',
   ])
   expect(await refunds.refundRows(sale, cancelled)).toEqual([])
 
-  const unpaid = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', { warranty: true })],
-  })
-  expect(refunds.refusalCodes(await refunds.returnTicket(sale, refunds.ticketOf(unpaid)))).toEqual([
+  const unpaid = await holdTickets(sale, { entry: { warranty: true } })
+  expect(refunds.refusalCodes(await refunds.returnTicket(sale, ticketOf(unpaid)))).toEqual([
     'ILLEGAL_TRANSITION PENDING',
   ])
 })
 
 test('warranty refund that the provider refused can be requested again, even after the warranty', async () => {
-  const checkout = await buyWithWarranty()
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, withWarranty)
   outcome = () => ({ kind: 'failed', code: 'expired_card' })
   const { refund } = await refunds.returnTicket(sale, id)
   outcome = succeeds
@@ -178,7 +165,7 @@ test('warranty refund that the provider refused can be requested again, even aft
 })
 
 test('warranty refund is for the channel that sold the ticket only', async () => {
-  const ticketId = refunds.ticketOf(await buyWithWarranty())
+  const { id: ticketId } = await aPaidTicket(sale, withWarranty)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   expect(refunds.refusalCodes(await refunds.returnTicket(other, ticketId))).toEqual(['NOT_FOUND ticketId'])
   for (const [headers, code] of [

@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { invoices } from '../../../src/domain/invoice/table.ts'
 import type { RefundOutcome } from '../../../src/domain/payment/provider.ts'
 import { charges, payments } from '../../../src/domain/payment/table.ts'
@@ -11,21 +11,24 @@ import {
 import { settleRefunds } from '../../../src/domain/sale/refund/settle-refund.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { inSeconds } from '../../../src/engine/database/clock.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
+import type { Checkout } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import {
+  aPaidTicket,
+  aRefundedTicket,
+  buyTickets,
+  holdTickets,
+  payFor,
+  ticketOf,
+} from '../../support/tickets.ts'
 
 // Refunds as a provider settles them: at once, later, never or twice; and automatic refunds.
 
-const few = aRate({
-  _id: 'rate_few',
-  prices: [aPrice({ _id: 'price_few' })],
-  availability: { sold: 0, available: 1 },
-})
+const few = aRateNamed('few', { availability: { sold: 0, available: 1 } })
 const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(100), few] })] })
 
 type RefundCall = { id: string; organizationId: string }
@@ -51,11 +54,7 @@ const provider = stubProvider({
   },
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue, { provider })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue, { provider })
 beforeEach(async () => {
   // Closes pending refunds of other tests, so that they are no work of this one.
   await sale.db.update(table).set({ status: 'failed' }).where(eq(table.status, 'pending'))
@@ -90,8 +89,7 @@ const correctiveOf = (checkout: Checkout) =>
   sale.db.$count(invoices, sql`${invoices.paymentId} = ${checkout.payment_id} and kind = 'corrective'`)
 
 test('refund with the provider out of reach stays pending and is retried under the same id', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = unreachable
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund).toMatchObject({
@@ -120,9 +118,8 @@ test('refund with the provider out of reach stays pending and is retried under t
 })
 
 test('refund backoff grows to an hour at most', async () => {
-  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   const { createdAt, dueAt } = await rowOf(checkout)
   const pauses: number[] = []
   for (let attempt = 1; attempt <= 14; attempt++) {
@@ -143,8 +140,7 @@ test('refund backoff grows to an hour at most', async () => {
 })
 
 test('refund that the provider refuses has failed, and may be made again', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = async () => ({ kind: 'failed', code: 'charge_disputed' })
   expect((await refunds.refundTicket(sale, id)).refund?.status).toBe('FAILED')
   expect(await statesOf(checkout)).toEqual(['failed', 'paid', 0])
@@ -159,8 +155,7 @@ test('refund that the provider refuses has failed, and may be made again', async
 })
 
 test('refund decided later is settled once', async () => {
-  const checkout = await refunds.buyTickets(sale)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale)
   outcome = decides
   const { refund } = await refunds.refundTicket(sale, id)
   expect(refund?.status).toBe('PENDING')
@@ -179,9 +174,9 @@ test('refund decided later is settled once', async () => {
 })
 
 test('refund not decided yet is polled until it is', async () => {
-  const checkout = await refunds.buyTickets(sale)
+  const checkout = await buyTickets(sale)
   outcome = decides
-  const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { refund } = await refunds.refundTicket(sale, ticketOf(checkout))
   await letBeDue()
   await work()
   expect(calls.map(({ id }) => id)).toEqual([refund?.id, refund?.id])
@@ -193,9 +188,8 @@ test('refund not decided yet is polled until it is', async () => {
 })
 
 test('refund call that never answers times out and is retried', async () => {
-  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { checkout } = await aRefundedTicket(sale)
   outcome = () => new Promise(() => {})
   const waited = await requestProviderRefund(sale.db, provider, await rowOf(checkout), 0.05)
   expect(waited).toMatchObject({ status: 'pending', lastError: 'TIMEOUT' })
@@ -206,19 +200,19 @@ test('refund call that never answers times out and is retried', async () => {
 })
 
 test('refund webhook before the response to the call settles it, and the response changes nothing', async () => {
-  const checkout = await refunds.buyTickets(sale)
+  const checkout = await buyTickets(sale)
   outcome = async (refund) => {
     await settle(await rowOf(checkout), { kind: 'succeeded', reference: `re_${refund.id}` })
     return succeeds(refund)
   }
-  const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { refund } = await refunds.refundTicket(sale, ticketOf(checkout))
   expect(refund?.status).toBe('SUCCEEDED')
   outcome = async (refund) => {
     await settle(await rowOf(other), { kind: 'succeeded', reference: `re_${refund.id}` })
     return unreachable()
   }
-  const other = await refunds.buyTickets(sale)
-  const answered = await refunds.refundTicket(sale, refunds.ticketOf(other))
+  const other = await buyTickets(sale)
+  const answered = await refunds.refundTicket(sale, ticketOf(other))
   expect(answered.refund).toMatchObject({ status: 'SUCCEEDED', ticket: { settlement: { refunded: 22 } } })
   for (const paid of [checkout, other]) {
     expect(await statesOf(paid)).toEqual(['succeeded', 'refunded', 2200])
@@ -228,9 +222,8 @@ test('refund webhook before the response to the call settles it, and the respons
 })
 
 test('refund of a crashed process is made by another once its lease is over', async () => {
-  const checkout = await refunds.buyTickets(sale)
   outcome = unreachable
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
+  const { checkout } = await aRefundedTicket(sale, {}, { idempotencyKey: 'died' })
   // The row as it is between its commit and the call.
   await sale.db
     .update(table)
@@ -238,7 +231,7 @@ test('refund of a crashed process is made by another once its lease is over', as
     .where(eq(table.paymentId, checkout.payment_id))
   outcome = succeeds
   calls = []
-  const again = () => refunds.refundTicket(sale, refunds.ticketOf(checkout), { idempotencyKey: 'died' })
+  const again = () => refunds.refundTicket(sale, ticketOf(checkout), { idempotencyKey: 'died' })
   expect((await again()).refund?.status).toBe('PENDING')
   await work()
   expect(calls).toEqual([])
@@ -250,11 +243,11 @@ test('refund of a crashed process is made by another once its lease is over', as
 })
 
 test('refund that the database cannot settle stays pending and is settled later', async () => {
-  const checkout = await refunds.buyTickets(sale)
+  const checkout = await buyTickets(sale)
   await sale.db.execute(sql`create function give_up() returns trigger language plpgsql as
     $$ begin raise exception 'deadlock' using errcode = '40P01'; end $$`)
   await sale.db.execute(sql`create trigger give_up before insert on invoices execute function give_up()`)
-  const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { refund } = await refunds.refundTicket(sale, ticketOf(checkout))
   expect(refund).toMatchObject({ status: 'PENDING', ticket: { settlement: { refunded: 0 } } })
   await sale.db.execute(sql`drop function give_up cascade`)
   await letBeDue()
@@ -264,34 +257,30 @@ test('refund that the database cannot settle stays pending and is settled later'
 })
 
 test('refund of money from another provider waits', async () => {
-  const checkout = await refunds.buyTickets(sale)
+  const checkout = await buyTickets(sale)
   await sale.db.update(charges).set({ provider: 'other' }).where(eq(charges.paymentId, checkout.payment_id))
-  const { refund } = await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  const { refund } = await refunds.refundTicket(sale, ticketOf(checkout))
   expect(refund?.status).toBe('PENDING')
   expect(calls).toEqual([])
   expect(await rowOf(checkout)).toMatchObject({ lastError: 'OTHER_PROVIDER' })
 })
 
-const receive = async (checkout: Checkout, reference?: string) =>
-  settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout, reference))
-const checkOutHeld = (rate: string, price: string) =>
-  mustCheckOut(sale, { ticket_rate_id: rate, tickets: [anEntry(price)] })
 const expire = async ({ payment_id }: Checkout) => {
   await movePayments(sale.db, eq(payments.id, payment_id), { expiresAt: sql`now()` })
   await expireHolds(sale.db, 10)
 }
 
 test('late payment of a full rate is refunded, without an invoice, with a change for clients', async () => {
-  const late = await checkOutHeld('rate_few', 'price_few')
+  const late = await holdTickets(sale, { rate: 'few' })
   await expire(late)
-  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
-  await receive(late)
+  const other = await buyTickets(sale, { rate: 'few' })
+  await payFor(sale, late)
   expect(await statesOf(late)).toEqual(['pending', 'expired', 0])
   await work()
   expect(await statesOf(late)).toEqual(['succeeded', 'refunded', 2200])
   expect(await rowOf(late)).toMatchObject({ reason: 'LATE_NO_CAPACITY', ticketId: null, amount: 2200 })
   expect(await correctiveOf(late)).toBe(0)
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(late)))?.status).toBe('expired')
+  expect((await refunds.ticketRow(sale, ticketOf(late)))?.status).toBe('expired')
   expect(await refunds.changeTypesOf(sale, late.payment_id)).toEqual(['payment.expired', 'payment.refunded'])
   // Visible to the channel on its payment.
   const { data } = await sale.graphql(
@@ -303,30 +292,30 @@ test('late payment of a full rate is refunded, without an invoice, with a change
     { reason: 'LATE_NO_CAPACITY', status: 'SUCCEEDED', amount: { amount: '22.00' }, ticket: null },
   ]
   expect(data).toEqual({ payment: { status: 'REFUNDED', refunded: { amount: '22.00' }, refunds: [refund] } })
-  await refunds.cancelTicket(sale, refunds.ticketOf(other))
+  await refunds.cancelTicket(sale, ticketOf(other))
 })
 
 test('refund of a late payment does not undo a later one that was accepted', async () => {
-  const late = await checkOutHeld('rate_few', 'price_few')
+  const late = await holdTickets(sale, { rate: 'few' })
   await expire(late)
-  const other = await refunds.buyTickets(sale, 1, {}, 'rate_few')
-  await receive(late, 'late_1')
-  await refunds.cancelTicket(sale, refunds.ticketOf(other))
-  await receive(late, 'late_2')
+  const other = await buyTickets(sale, { rate: 'few' })
+  await payFor(sale, late, 'late_1')
+  await refunds.cancelTicket(sale, ticketOf(other))
+  await payFor(sale, late, 'late_2')
   expect(await statesOf(late)).toEqual(['pending', 'paid', 0])
   await work()
   expect(await statesOf(late)).toEqual(['succeeded', 'paid', 0])
   expect(calls).toMatchObject([{ charge: 'late_1' }])
   // A refund of the ticket is taken from the accepted payment.
-  await refunds.refundTicket(sale, refunds.ticketOf(late))
+  await refunds.refundTicket(sale, ticketOf(late))
   expect(calls).toMatchObject([{ charge: 'late_1' }, { charge: 'late_2' }])
   expect(await statesOf(late)).toEqual(['succeeded', 'succeeded', 'refunded', 2200])
 })
 
 test('payment for a cancelled checkout is refunded', async () => {
-  const checkout = await checkOutHeld('rate_1', 'price_1')
+  const checkout = await holdTickets(sale)
   await refunds.cancelPayment(sale, checkout.payment_id)
-  await receive(checkout)
+  await payFor(sale, checkout)
   await work()
   expect(await statesOf(checkout)).toEqual(['succeeded', 'refunded', 2200])
   expect(await rowOf(checkout)).toMatchObject({ reason: 'PAID_AFTER_CANCELLATION' })
@@ -334,18 +323,18 @@ test('payment for a cancelled checkout is refunded', async () => {
 })
 
 test('second payment is refunded and changes neither the payment nor its tickets', async () => {
-  const checkout = await refunds.buyTickets(sale)
+  const checkout = await buyTickets(sale)
   const payment = await refunds.paymentRow(sale, checkout)
-  const ticket = await refunds.ticketRow(sale, refunds.ticketOf(checkout))
-  await receive(checkout, 'second')
+  const ticket = await refunds.ticketRow(sale, ticketOf(checkout))
+  await payFor(sale, checkout, 'second')
   await work()
   expect(calls).toMatchObject([{ charge: 'second', amount: 2200 }])
   expect(await rowOf(checkout)).toMatchObject({ reason: 'PAID_TWICE', status: 'succeeded' })
   expect(await refunds.paymentRow(sale, checkout)).toEqual(payment)
-  expect(await refunds.ticketRow(sale, refunds.ticketOf(checkout))).toEqual(ticket)
+  expect(await refunds.ticketRow(sale, ticketOf(checkout))).toEqual(ticket)
   expect(await correctiveOf(checkout)).toBe(0)
   expect(await refunds.changeTypesOf(sale, checkout.payment_id)).toEqual(['payment.paid'])
   // The ticket can still be refunded in full, from the payment that was accepted.
-  await refunds.refundTicket(sale, refunds.ticketOf(checkout))
+  await refunds.refundTicket(sale, ticketOf(checkout))
   expect(calls).toMatchObject([{ charge: 'second' }, { charge: `test_${checkout.payment_id}` }])
 })

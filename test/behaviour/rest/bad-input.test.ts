@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aRateNamed } from '../../support/factories.ts'
 import { countCheckoutRows, graphqlRefusal, noRows, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ rates: [rate] })
 
 const asJson = { 'content-type': 'application/json' }
 const body = JSON.stringify({ ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })

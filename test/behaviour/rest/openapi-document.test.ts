@@ -2,10 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { watchRoutes } from '../../support/authorization/entry-points.ts'
 import type { JsonSchema } from '../../support/fuzz/from-json-schema.ts'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { shared, startGateway } from '../../support/harness.ts'
 import { mistakeIn, mistakeInAnswer } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument, resolveReferences, routesOf } from '../../support/openapi/document.ts'
 
@@ -13,15 +13,13 @@ import { type Document, readDocument, resolveReferences, routesOf } from '../../
 
 type Described = JsonSchema & { description?: string; $ref?: string }
 
-let gateway: Gateway
 let raw: Document
 let document: Document
+const gateway = shared(() => startGateway({ settings: { PUBLIC_URL: 'https://tickets.example' } }))
 beforeAll(async () => {
-  gateway = await startGateway({ settings: { PUBLIC_URL: 'https://tickets.example' } })
   raw = (await gateway.rest('GET', '/openapi.json')).json<Document>()
   document = await readDocument(gateway.app)
 })
-afterAll(() => gateway.close())
 
 test('the document names the version of the package and the address of the service', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))

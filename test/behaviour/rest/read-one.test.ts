@@ -1,28 +1,26 @@
 import { readFile } from 'node:fs/promises'
 import { buildSchema } from 'graphql'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed } from '../../support/factories.ts'
 import { openPageBuyer, redirectUrls } from '../../support/payment-page-buyer.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // One event and one payment over REST (DECISIONS 119).
 
-const rate = aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })
+const rate = aRateNamed('1')
 
-let sale: Sale
 let checkout: Checkout
+const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
+const events = [
+  anEvent({ _id: 'evt_1', ticket_rates: [rate] }),
+  anEvent({ _id: 'evt_2', organization_id: 'org_2', location_id: undefined }),
+]
+const sale = sharedSale({ organizations, events })
 beforeAll(async () => {
-  const organizations = [anOrganization(), anOrganization({ _id: 'org_2' })]
-  const events = [
-    anEvent({ _id: 'evt_1', ticket_rates: [rate] }),
-    anEvent({ _id: 'evt_2', organization_id: 'org_2', location_id: undefined }),
-  ]
-  sale = await openSale(aCatalogue({ organizations, events }))
   const order = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...redirectUrls }
   checkout = await mustCheckOut(sale, order)
 })
-afterAll(() => sale.close())
 
 const read = (path: string, headers: Record<string, string> = sale.channel) =>
   sale.rest('GET', path, { headers })

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { aCatalogue, anEvent } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // HTTP semantics of catalogue reads: ETag, encodings and Vary. The response cache is off.
 
@@ -10,11 +10,7 @@ const events = [anEvent(), anEvent(), anEvent()]
 const catalogue = (name: string) =>
   aCatalogue({ events: events.map((event) => ({ ...event, name, description: 'Until late. '.repeat(50) })) })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue('Noche'), { settings: { CORS_ORIGINS: 'https://shop.example' } })
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue('Noche'), { settings: { CORS_ORIGINS: 'https://shop.example' } })
 
 const query =
   '{ events { nodes { id name description organization { name } ticketRates { id name prices { id name } } } } }'

@@ -1,3 +1,5 @@
+// Runs in: pglite, postgres, citus, first
+
 import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { assignPositions } from '../../../src/domain/change/assign-positions.ts'
@@ -8,25 +10,22 @@ import { applyProviderEvent } from '../../../src/domain/sale/settle/apply-provid
 import { runSql } from '../../../src/engine/database/database.ts'
 import { updateAttendee } from '../../support/attendees.ts'
 import { cursorRefusal, readChanges, readChangesPage } from '../../support/change-feed.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aLargeRate, anEventAtDoor, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anOrganization, channelHeaders } from '../../support/factories.ts'
+import { aLargeRate, scanTicket } from '../../support/door.ts'
+import { anOrganization, channelHeaders } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
+import { aPaidTicket, holdTickets } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Rows of tables that only grow: deleted by age, and what holds once they are gone.
 
 let sale: Sale
 beforeEach(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],
-      events: [anEventAtDoor({ ticket_rates: [aLargeRate('1')] })],
-    }),
-  )
+  sale = await openSale({
+    organizations: [anOrganization({ _id: 'org_1' }), anOrganization({ _id: 'org_2' })],
+    rates: [aLargeRate('1')],
+  })
 })
 afterEach(() => sale.close())
 
@@ -64,13 +63,6 @@ async function retain(settings: Partial<RetentionConfig> = {}, organization?: st
 const deleted = (rows: Record<string, number>) => [
   { organization: 'org_1', unpaid: 0, attendees: 0, ...rows },
 ]
-
-async function sell(headers = sale.channel): Promise<{ paymentId: string; ticketId: string }> {
-  const order = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
-  const { payment_id, tickets } = await mustCheckOut(sale, order, headers)
-  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
-  return { paymentId: payment_id, ticketId: tickets[0]?._id ?? '' }
-}
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 const longAgo = new Date('2020-01-15T12:00:00Z')
@@ -155,7 +147,7 @@ test('rows go a thousand at a time, the oldest first', async () => {
 })
 
 test('old changes go: sequences go on, and cursors at the end are known', async () => {
-  const { ticketId } = await sell()
+  const { id: ticketId } = await aPaidTicket(sale)
   await assignPositions(sale.db)
   await ageChanges()
   const { cursors } = await readChangesPage(sale, sale.channel)
@@ -178,9 +170,9 @@ test('old changes go: sequences go on, and cursors at the end are known', async 
 })
 
 test('the cursor of a channel at its end is known after its changes went, though another sold later', async () => {
-  await sell()
+  await aPaidTicket(sale)
   await assignPositions(sale.db)
-  await sell(await channelHeaders(sale.db, 'org_1'))
+  await aPaidTicket(sale, { headers: await channelHeaders(sale.db, 'org_1') })
   await assignPositions(sale.db)
   await ageChanges()
   const { end } = await readChanges(sale, sale.channel)
@@ -189,10 +181,10 @@ test('the cursor of a channel at its end is known after its changes went, though
 })
 
 test('a cursor of a change that is left is known, unless a later one of its feed is gone', async () => {
-  await sell()
+  await aPaidTicket(sale)
   await assignPositions(sale.db)
   const { end: before } = await readChanges(sale, sale.channel)
-  await sell()
+  await aPaidTicket(sale)
   await assignPositions(sale.db)
   // By clocks that differ, the first sale comes after the second.
   await ageChanges(longAgo, 'feed_position > 2')
@@ -207,7 +199,7 @@ test('a cursor of a change that is left is known, unless a later one of its feed
 })
 
 test('the sequence goes on after changes of which the earlier or the later are gone', async () => {
-  const { ticketId } = await sell()
+  const { id: ticketId } = await aPaidTicket(sale)
   const sequences = async () =>
     await runSql<{ sequence: number }>(
       sale.db,
@@ -245,7 +237,7 @@ test('the sequence of a subject that is gone is forgotten', async () => {
 })
 
 test('the sequence goes on after clocks that differ', async () => {
-  const { ticketId } = await sell()
+  const { id: ticketId } = await aPaidTicket(sale)
   await ageChanges(daysAgo(1 / 24))
   await updateAttendee(sale, ticketId, { fullName: 'Berta Öz' })
   await updateAttendee(sale, ticketId, { fullName: 'Berta Ö' })
@@ -258,7 +250,7 @@ test('the sequence goes on after clocks that differ', async () => {
 test('nothing that waits is deleted', async () => {
   const own = webhooksOf(sale)
   const webhook = await own.register('https://receiver.example/hook')
-  await sell()
+  await aPaidTicket(sale)
   await ageChanges()
   // Deliveries wait for the receiver, and changes for a position.
   expect(await retain()).toEqual([])
@@ -271,11 +263,11 @@ test('nothing that waits is deleted', async () => {
 })
 
 test('a delivery that is left keeps its change and later ones, and none before it', async () => {
-  await sell()
+  await aPaidTicket(sale)
   await webhooksOf(sale, sale.integration.v2).register('https://receiver.example/hook')
-  await sell()
+  await aPaidTicket(sale)
   await webhooksOf(sale).register('https://receiver.example/other')
-  await sell()
+  await aPaidTicket(sale)
   await assignPositions(sale.db)
   await ageChanges()
   expect(await retain()).toEqual(deleted({ changes: 2 }))
@@ -289,14 +281,14 @@ test('a delivery that is left keeps its change and later ones, and none before i
 test('what waits for a disabled webhook goes by its age', async () => {
   const own = webhooksOf(sale)
   await own.register('https://receiver.example/hook')
-  await sell()
+  await aPaidTicket(sale)
   await ageChanges()
   await sale.db.execute(sql`update webhooks set status = 'disabled', disabled_reason = 'GONE'`)
   expect(await retain()).toEqual(deleted({ webhook_deliveries: 2 }))
 })
 
 test('the key of a scan is known for as long as its scan is kept', async () => {
-  const { ticketId } = await sell()
+  const { id: ticketId } = await aPaidTicket(sale)
   const scan = { ticketId, idempotencyKey: 'key_old' }
   const scanned = (given: typeof scan & { direction?: 'OUT' }) => scanTicket(sale, given, sale.integration.v2)
   expect(await scanned(scan)).toMatchObject({ outcome: 'OK', replayed: false })
@@ -310,10 +302,7 @@ test('the key of a scan is known for as long as its scan is kept', async () => {
 })
 
 test('an event of the provider is applied once for as long as it is kept', async () => {
-  const { payment_id: id } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1')],
-  })
+  const { payment_id: id } = await holdTickets(sale)
   const about = {
     kind: 'session',
     id: 'cs_1',

@@ -1,14 +1,15 @@
 import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { idempotencyKeys, payments, providerEvents } from '../../../src/domain/payment/table.ts'
 import { applyRetention, createRetention, deleteOldMails } from '../../../src/domain/retention/retain.ts'
 import type { RetentionConfig } from '../../../src/domain/retention/settings.ts'
 import { anonymizedEvents, retentionTurns } from '../../../src/domain/retention/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
+import { countersOf } from '../../support/checkouts.ts'
 import { scanTicket } from '../../support/door.ts'
+import { shared } from '../../support/harness.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { mockClock } from '../../support/mock-clock.ts'
 import {
@@ -17,23 +18,14 @@ import {
   openWalkedSale,
   tablesWith,
   traces,
-  type Walk,
-  type WalkedSale,
   zenobia,
 } from '../../support/personal-data.ts'
-import { cancelPayment, ticketOf, ticketRow } from '../../support/refunds.ts'
+import { cancelPayment, ticketRow } from '../../support/refunds.ts'
+import { holdTickets, ticketOf } from '../../support/tickets.ts'
 
 // Data that goes by itself once it is old enough.
 
-let sale: WalkedSale
-let folder: string
-let walk: Walk
-beforeAll(async () => {
-  sale = await openWalkedSale()
-  folder = sale.folder
-  walk = sale.walk
-})
-afterAll(() => sale.close())
+const sale = shared(openWalkedSale)
 beforeEach(() => sale.db.update(retentionTurns).set({ dueAt: sql`now()` }))
 
 const byDefault = {
@@ -52,7 +44,7 @@ async function runOnce(job: typeof deleteOldMails, settings: Partial<RetentionCo
   await job({
     db: sale.db,
     settings: { ...byDefault, ...settings },
-    mailFolder: folder,
+    mailFolder: sale.folder,
     onDone: (facts) => void done.push(facts),
     stopping: new AbortController().signal,
   })
@@ -60,8 +52,8 @@ async function runOnce(job: typeof deleteOldMails, settings: Partial<RetentionCo
 }
 
 async function writeOldMail(name: string): Promise<void> {
-  await writeFile(join(folder, name), '')
-  await utimes(join(folder, name), 0, 0)
+  await writeFile(join(sale.folder, name), '')
+  await utimes(join(sale.folder, name), 0, 0)
 }
 
 // Leaves the time of the last change, which lists of paid tickets have as well.
@@ -81,10 +73,10 @@ test('what is young stays', async () => {
 })
 
 test('unpaid checkouts are deleted, and nothing that was paid or may still be', async () => {
-  const open = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1', zenobia)] })
+  const open = await holdTickets(sale, { entry: zenobia })
   const key = { 'idempotency-key': 'left' }
-  const left = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }, key)
-  const inSession = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const left = await holdTickets(sale, { headers: key })
+  const inSession = await holdTickets(sale)
   for (const { payment_id } of [left, inSession]) await cancelPayment(sale, payment_id)
   await sale.db
     .update(payments)
@@ -102,7 +94,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
   await age(31)
   expect(await runOnce(applyRetention)).toEqual([{ organization: 'org_1', unpaid: 2, attendees: 0 }])
   expect([await countOf(payments), await countOf(tickets)]).toEqual(before.map((count) => count - 2))
-  expect(await ticketRow(sale, ticketOf(walk.unpaid))).toBeUndefined()
+  expect(await ticketRow(sale, ticketOf(sale.walk.unpaid))).toBeUndefined()
   expect(await ticketRow(sale, ticketOf(left))).toBeUndefined()
   expect((await ticketRow(sale, ticketOf(open)))?.status).toBe('held')
   expect((await ticketRow(sale, ticketOf(inSession)))?.status).toBe('expired')
@@ -120,10 +112,7 @@ test('unpaid checkouts are deleted, and nothing that was paid or may still be', 
 })
 
 test('an unpaid checkout that was scanned is anonymized and kept', async () => {
-  const scanned = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', zenobia)],
-  })
+  const scanned = await holdTickets(sale, { entry: zenobia })
   await cancelPayment(sale, scanned.payment_id)
   await scanTicket(sale, { ticketId: ticketOf(scanned), force: true }, sale.integration.v2)
   await age(31)
@@ -145,7 +134,7 @@ test('attendees are anonymized two years after the event, once', async () => {
   expect(await runOnce(applyRetention)).toEqual([{ organization: 'org_1', unpaid: 0, attendees: length }])
   await sale.db.execute(sql`analyze`)
   expect(await tablesWith(sale, [...traces, 'berta', 'núñez'])).toEqual([])
-  expect(await mailsWith(folder, traces)).toEqual([])
+  expect(await mailsWith(sale.folder, traces)).toEqual([])
   expect(await brokenInvariants(sale.db)).toEqual([])
   expect(await sale.db.select().from(anonymizedEvents)).toMatchObject([{ eventId: 'evt_1' }])
   // The next turn doesn't read its tickets.
@@ -160,7 +149,7 @@ test('an event that was moved to a later date is looked at again', async () => {
   await sale.db
     .update(tickets)
     .set({ email: zenobia.email })
-    .where(eq(tickets.id, ticketOf(walk.full)))
+    .where(eq(tickets.id, ticketOf(sale.walk.full)))
   expect(await runOnce(applyRetention)).toMatchObject([{ attendees: 1 }])
 })
 
@@ -183,14 +172,14 @@ test('a turn is taken by one process, and the next comes an hour later', async (
 test('the job looks each minute, and deletes old mails each hour', async () => {
   const clock = mockClock({ isFrozen: true })
   const mail = 'dlv_01arz3ndektsv4rrffq69g5fav.eml'
-  const job = createRetention({ db: sale.db, settings: byDefault, mailFolder: folder })
+  const job = createRetention({ db: sale.db, settings: byDefault, mailFolder: sale.folder })
   const statementsAfter = async (seconds: number) => {
     clock.advance(seconds * 1000)
     await sale.db.update(retentionTurns).set({ dueAt: sql`now() + interval '1 hour'` })
     sale.statements.reset()
     await writeOldMail(mail)
     await job(new AbortController().signal)
-    return (await readdir(folder)).includes(mail) ? sale.statements.length : 'both'
+    return (await readdir(sale.folder)).includes(mail) ? sale.statements.length : 'both'
   }
   expect(await statementsAfter(59)).toBe(0)
   expect(await statementsAfter(2)).toBe('both')
@@ -203,7 +192,7 @@ test('the job looks each minute, and deletes old mails each hour', async () => {
 test('a process that leaves stops and gives its turn back', async () => {
   const stopping = AbortSignal.abort()
   sale.statements.reset()
-  await applyRetention({ db: sale.db, settings: byDefault, mailFolder: folder, stopping })
+  await applyRetention({ db: sale.db, settings: byDefault, mailFolder: sale.folder, stopping })
   expect(sale.statements.filter((text) => text.startsWith('update'))).toEqual([])
 })
 
@@ -212,6 +201,6 @@ test('old mails are deleted', async () => {
   for (const file of files) await writeOldMail(file)
   expect(await runOnce(deleteOldMails, { retainMailDays: null })).toEqual([])
   expect(await runOnce(deleteOldMails)).toEqual([{ mails: 2 }])
-  expect(await readdir(folder)).toContain('notes.eml')
+  expect(await readdir(sale.folder)).toContain('notes.eml')
   expect(await runOnce(deleteOldMails)).toEqual([])
 })

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { type Amount, money } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
-import { fullPaymentOf, refundTicket, ticketOf } from '../../support/refunds.ts'
+import { anEvent, anOrganization, aPrice, aRate } from '../../support/factories.ts'
+import { refundTicket } from '../../support/refunds.ts'
 import { openSale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { payFor, ticketOf } from '../../support/tickets.ts'
 
 // Sums that the organizer is shown, beside what buyers paid and got back in the digits that they were shown.
 
@@ -42,9 +42,7 @@ test.each([
       ticket_rates: [aRate({ _id: 'rate_1', prices, availability: { sold: 0, available: 10_000 } })],
     })
     const organization = anOrganization({ currency, platform_fee_percentage: 3.3333 })
-    const sale = await openSale(aCatalogue({ organizations: [organization], events: [event] }), {
-      provider: stubProvider(),
-    })
+    const sale = await openSale({ organizations: [organization], events: [event], provider: stubProvider() })
     onTestFinished(() => sale.close())
 
     let [paid, refunded] = [0n, 0n]
@@ -57,7 +55,7 @@ test.each([
         ticket_rate_id: 'rate_1',
         tickets: prices.map((index) => anEntry(`price_${index}`)),
       })
-      await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+      await payFor(sale, checkout)
       paid += exact(checkout.total_amount)
       const [total = 0] = checkout.tickets.map(({ total_price }) => total_price)
       const part = share === null ? 0 : Math.ceil((Number(exact(total)) * share) / 100 / step) * step

@@ -1,13 +1,12 @@
 // Runs in: postgres, slow-forms
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate, aRateOf } from '../../support/factories.ts'
-import { buyTickets } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aCatalogue, aLocation, anEvent, aRateNamed, aRateOf } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { buyTickets, holdTickets } from '../../support/tickets.ts'
 
 // The day of a sale is that of its venue when it was paid, whatever an import says of the venue later.
 
@@ -19,20 +18,13 @@ const catalogue = (timezone: string, more = {}) =>
     events: [
       anEvent({
         _id: 'evt_1',
-        ticket_rates: [
-          aRateOf(100),
-          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 0 })] }),
-        ],
+        ticket_rates: [aRateOf(100), aRateNamed('2', {}, { price: 0 })],
         ...more,
       }),
     ],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue(east))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue(east))
 
 /** Day in a time zone, of tickets that are paid now. */
 const dayIn = async (timezone: string): Promise<string> => {
@@ -51,8 +43,8 @@ async function days(): Promise<[day: string, tickets: number][]> {
 }
 
 test('a day stays where the venue moves to another time zone, or the event to no venue', async () => {
-  await buyTickets(sale, 2)
-  await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  await buyTickets(sale, { count: 2 })
+  await holdTickets(sale, { rate: '2' })
   const inEast = await dayIn(east)
   expect(await days()).toEqual([[inEast, 3]])
 

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { channels } from '../../../src/domain/caller/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
@@ -20,11 +20,11 @@ import {
 } from '../../support/factories.ts'
 import { brokenInvariants } from '../../support/invariants.ts'
 import { publishableHeaders, scopedHeaders } from '../../support/modes.ts'
-import { cancelTicket, fullPaymentOf, refundTicket, refusalCodes } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket, refundTicket, refusalCodes } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { addUp, groupings, salesAmounts, salesFields, wrongSums } from '../../support/sales-sums.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { payFor } from '../../support/tickets.ts'
 
 const rate = (_id: string, name: string, prices: { _id: string; name: string; price: number }[]) =>
   aRate({
@@ -68,13 +68,11 @@ const catalogue = aCatalogue({
   ],
 })
 
-let sale: Sale
 let second: Record<string, string>
+const sale = sharedSale(catalogue, { provider: stubProvider() })
 beforeAll(async () => {
-  sale = await openSale(catalogue, { provider: stubProvider() })
   second = await channelHeaders(sale.db)
 })
-afterAll(() => sale.close())
 
 type Row = Record<string, string | number | object | null>
 type Page = { nodes: Row[]; pageInfo: { endCursor: string; hasNextPage: boolean } }
@@ -96,8 +94,7 @@ async function salesBy(groupBy: string): Promise<Row[] | undefined> {
 
 async function sell(body: object, headers = sale.channel) {
   const checkout = await mustCheckOut(sale, body as Parameters<typeof mustCheckOut>[1], headers)
-  if (checkout.total_amount > 0)
-    await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  if (checkout.total_amount > 0) await payFor(sale, checkout)
   return checkout.tickets.map(({ _id }) => _id)
 }
 

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { demoEvents } from '../../../examples/shop/src/demo/catalogue.ts'
 import { addShop } from '../../../examples/shop/src/page.ts'
 import { addPosters } from '../../../examples/shop/src/poster/add-posters.ts'
 import type { Companion } from '../../../src/app/companion.ts'
-import { type Gateway, startGateway } from '../../support/harness.ts'
+import { shared, startGateway } from '../../support/harness.ts'
 
 // The shop's page, scripts and posters as a browser receives them. What it does is in test/system/shop.test.ts.
 
@@ -24,19 +24,13 @@ const shopWith = (key: string | null): Companion => ({
   },
 })
 
-let gateway: Gateway
-let without: Gateway
-beforeAll(async () => {
-  gateway = await startGateway({
+const gateway = shared(() =>
+  startGateway({
     companion: shopWith(key),
     settings: { PUBLIC_URL: 'https://tickets.example' },
-  })
-  without = await startGateway()
-})
-afterAll(async () => {
-  await gateway?.close()
-  await without?.close()
-})
+  }),
+)
+const without = shared(startGateway)
 
 test('without the demo there is no shop, and the home page names none', async () => {
   for (const url of [...views, '/shop/shop.js', poster(1)])

@@ -3,9 +3,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { derivedId } from '../../../src/domain/contract/ids.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
-import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'
+import { anEntry, checkOut } from '../../support/checkouts.ts'
+import { aCatalogue, anEvent, aQuestion, aRateNamed } from '../../support/factories.ts'
 import { openSale, type Sale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Answers to questions by their kind, and what becomes of them when a choice gets another label.
 
@@ -16,9 +17,7 @@ const catalogueWith = (items: (string | { id: string; label: string })[]) =>
       {
         ...event,
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            prices: [aPrice({ _id: 'price_1' })],
+          aRateNamed('1', {
             questions: [
               aQuestion({ _id: 'que_size', items }),
               aQuestion({ _id: 'que_diet', type: 'text', items: [] }),
@@ -92,10 +91,7 @@ test('what REST answers in words is of the same kind', async () => {
     { question_id: 'que_diet', answer: 'true' },
     { question_id: 'que_terms', answer: 'true' },
   ]
-  const { tickets } = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', { answers })],
-  })
+  const { tickets } = await holdTickets(sale, { entry: { answers } })
   expect(tickets[0]).toMatchObject({ answers })
   expect(await ask(String(tickets[0]?._id))).toMatchObject([
     { text: 'Large', checked: null, option: { id: optionOf('Large') } },

@@ -1,25 +1,19 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql } from '../../support/checkouts.ts'
 import { toFlatPath, toItems } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate, aSupplement } from '../../support/factories.ts'
+import { anEvent, aQuestion, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { countCheckoutRows, noRows, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aRateNamed('1', {
   warranty: { enabled: true, percentage: 10, hours: 24 },
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1' })],
   questions: [aQuestion({ _id: 'que_1', type: 'text', items: [] })],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 
 type Fields = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { invalidatedAt } from '../../../src/engine/database/shared-invalidation.ts'
@@ -8,33 +8,25 @@ import {
   aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
+  aRateNamed,
   aRateOf,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Cancelling an unpaid checkout and a paid ticket. No money moves.
 
-const few = aRate({
-  _id: 'rate_few',
-  prices: [aPrice({ _id: 'price_few' })],
-  availability: { sold: 0, available: 2 },
-})
+const few = aRateNamed('few', { availability: { sold: 0, available: 2 } })
 const catalogue = aCatalogue({
   organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
   events: [anEvent({ ticket_rates: [aRateOf(100), few] })],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const makeUnpaid = (rate = 'rate_1', price = 'price_1', count = 1) =>
   mustCheckOut(sale, {
@@ -61,7 +53,7 @@ test('cancelling an unpaid checkout frees its places at once, and again changes 
 })
 
 test('cancelling a checkout that is paid, processing or failed is refused', async () => {
-  const paid = await refunds.buyTickets(sale)
+  const paid = await buyTickets(sale)
   const deciding = await makeUnpaid()
   await setStatus(deciding.payment_id, 'processing')
   const failed = await makeUnpaid()
@@ -89,8 +81,7 @@ test.each([
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s cancels a ticket, which frees its place and moves no money', async (_who, headers) => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   const { sold = 0, held } = (await countersOf(sale)).rate_1 ?? {}
   const { ticket } = await refunds.cancelTicket(sale, id, headers())
   // 22 paid, with a platform fee of 1.
@@ -103,12 +94,12 @@ test.each([
   expect(await refunds.refundRows(sale, checkout)).toEqual([])
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'paid', refundedAmount: 0 })
   expect((await refunds.ticketRow(sale, id))?.cancelledAt).toBeInstanceOf(Date)
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout, 1)))?.status).toBe('active')
+  expect((await refunds.ticketRow(sale, ticketOf(checkout, 1)))?.status).toBe('active')
   expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.cancelled'])
 })
 
 test('cancelling a cancelled ticket changes nothing', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const first = await refunds.cancelTicket(sale, id)
   const counters = await countersOf(sale)
   expect(await refunds.cancelTicket(sale, id, sale.integration.v2)).toEqual(first)
@@ -117,12 +108,12 @@ test('cancelling a cancelled ticket changes nothing', async () => {
 })
 
 test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at once', async () => {
-  const checkout = await refunds.buyTickets(sale, 2, {}, 'rate_few')
+  const checkout = await buyTickets(sale, { rate: 'few', count: 2 })
   const invalidated = invalidatedAt(sale.db)
   const before = await refunds.changeTypesOf(sale, 'rate_few')
   const query = `mutation ($id: ID!) { cancelTickets(input: { of: { ticketId: $id } }) { ... on CancelTicketsPayload {
     tickets { ticketRate { available availability { sold available } } payment { tickets { status } } } } } }`
-  const { data } = await sale.graphql(query, { id: refunds.ticketOf(checkout) }, sale.channel)
+  const { data } = await sale.graphql(query, { id: ticketOf(checkout) }, sale.channel)
   expect(data).toEqual({
     cancelTickets: {
       tickets: [
@@ -138,7 +129,7 @@ test('cancelling a ticket of a sold-out rate records RATE_AVAILABLE and shows at
 })
 
 test('cancelling a ticket is visible later in the same request', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const ticket = '{ ... on CancelTicketsPayload { tickets { status payment { tickets { status } } } } }'
   const query = `mutation ($id: ID!) {
     none: returnTicket(input: { ticketId: $id }) { ... on Refused { errors { code } } }
@@ -153,7 +144,7 @@ test.each([
   ['is inside', { entered: 1, firstEntryAt: new Date() }],
   ['was inside', { entered: 0, firstEntryAt: new Date() }],
 ])('cancelling a ticket whose holder %s is refused', async (_how, entry) => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   const counters = await countersOf(sale)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
@@ -162,7 +153,7 @@ test.each([
 })
 
 test('cancelling a payment cancels its tickets that are left, in the order of the checkout, and again changes nothing', async () => {
-  const checkout = await refunds.buyTickets(sale, 3)
+  const checkout = await buyTickets(sale, { count: 3 })
   const ids = checkout.tickets.map(({ _id }) => _id)
   await refunds.cancelTicket(sale, ids[1] ?? '')
   const { sold = 0 } = (await countersOf(sale)).rate_1 ?? {}
@@ -177,8 +168,8 @@ test('cancelling a payment cancels its tickets that are left, in the order of th
 })
 
 test('cancelling a payment cancels nothing if one of its tickets has been used', async () => {
-  const checkout = await refunds.buyTickets(sale, 2)
-  const [first, second] = [refunds.ticketOf(checkout), refunds.ticketOf(checkout, 1)]
+  const checkout = await buyTickets(sale, { count: 2 })
+  const [first, second] = [ticketOf(checkout), ticketOf(checkout, 1)]
   await sale.db.update(tickets).set({ entered: 1, firstEntryAt: new Date() }).where(eq(tickets.id, second))
   const counters = await countersOf(sale)
   const of = { paymentId: checkout.payment_id }
@@ -193,17 +184,16 @@ test('cancelling a payment cancels nothing if one of its tickets has been used',
 
 test('cancelling an unpaid or expired ticket is refused', async () => {
   const checkout = await makeUnpaid()
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await refunds.cancelPayment(sale, checkout.payment_id)
   expect(refunds.refusalCodes(await refunds.cancelTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION EXPIRED'])
 })
 
 test('cancelling a foreign payment or ticket is 404', async () => {
-  const { payment_id, tickets } = await refunds.buyTickets(sale)
+  const { id, paymentId } = await aPaidTicket(sale)
   const other = { ...sale, channel: await channelHeaders(sale.db, 'org_1') }
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
-  const id = tickets[0]?._id ?? ''
   for (const answer of [
     await refunds.cancelTicket(other, id),
     await refunds.cancelTicket(sale, id, door),
@@ -212,13 +202,13 @@ test('cancelling a foreign payment or ticket is 404', async () => {
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.ticketId'])
   for (const answer of [
-    await refunds.cancelTickets(other, { paymentId: payment_id }),
-    await refunds.cancelTickets(sale, { paymentId: payment_id }, door),
+    await refunds.cancelTickets(other, { paymentId }),
+    await refunds.cancelTickets(sale, { paymentId }, door),
     await refunds.cancelTickets(sale, { paymentId: 'pay_none' }),
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND of.paymentId'])
   for (const answer of [
-    await refunds.cancelPayment(other, payment_id),
+    await refunds.cancelPayment(other, paymentId),
     await refunds.cancelPayment(sale, 'pay_none'),
   ])
     expect(refunds.refusalCodes(answer)).toEqual(['NOT_FOUND paymentId'])
@@ -235,7 +225,7 @@ test('cancelling without credentials, or with the wrong kind, is an error withou
   const none = { cancelPayment: null }
   expect(await codes(sale, 'cancelPayment', { paymentId }, {})).toEqual([none, 'UNAUTHENTICATED'])
   expect(await codes(sale, 'cancelPayment', { paymentId }, sale.integration.v2)).toEqual([none, 'FORBIDDEN'])
-  const ticketId = refunds.ticketOf(checkout)
+  const ticketId = ticketOf(checkout)
   expect(await codes(sale, 'cancelTickets', { of: { ticketId } }, {})).toEqual([
     { cancelTickets: null },
     'UNAUTHENTICATED',

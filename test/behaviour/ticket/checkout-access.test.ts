@@ -3,23 +3,19 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { money, toItems } from '../../support/contract-input.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { graphqlRefusal, refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { openSocket, readAnswer } from '../../support/sockets.ts'
 
 // The rate of a checkout is prefetched with the authentication, by a guess at what the body asks for.
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(100), { listen: true })
-})
+const sale = sharedSale(aCatalogueOfTwo(100), { listen: true })
 beforeEach(() => sale.statements.reset())
-afterAll(() => sale.close())
 
 const bodyOf = (rate: string, more: Record<string, unknown> = {}) => ({
   ...more,

@@ -1,6 +1,6 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money } from '../../support/contract-input.ts'
 import {
@@ -9,10 +9,11 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   aSupplement,
   inDays,
 } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const past = inDays(-1)
 const steps = (rate: string) => [
@@ -29,21 +30,20 @@ const catalogue = aCatalogue({
   events: [
     anEvent({
       ticket_rates: [
-        aRate({
-          _id: 'rate_full',
-          prices: [aPrice({ _id: 'price_full', price: 19.99, fee_type: 'percentage', fee_quantity: 7.5 })],
-          supplements: [
-            aSupplement({ _id: 'sup_a', price: 3.5, has_fake_price: true, fake_price: 5 }),
-            aSupplement({ _id: 'sup_b', price: 1.01 }),
-          ],
-          warranty: { enabled: true, percentage: 10, hours: 48 },
-        }),
-        aRate({
-          _id: 'rate_fixed',
-          prices: [aPrice({ _id: 'price_fixed', price: 30, fee_type: 'fixed', fee_quantity: 1.25 })],
-        }),
-        aRate({ _id: 'rate_half', prices: [aPrice({ _id: 'price_half', price: 0.3, fee_quantity: 5 })] }),
-        aRate({ _id: 'rate_free', prices: [aPrice({ _id: 'price_free', price: 0 })] }),
+        aRateNamed(
+          'full',
+          {
+            supplements: [
+              aSupplement({ _id: 'sup_a', price: 3.5, has_fake_price: true, fake_price: 5 }),
+              aSupplement({ _id: 'sup_b', price: 1.01 }),
+            ],
+            warranty: { enabled: true, percentage: 10, hours: 48 },
+          },
+          { price: 19.99, fee_type: 'percentage', fee_quantity: 7.5 },
+        ),
+        aRateNamed('fixed', {}, { price: 30, fee_type: 'fixed', fee_quantity: 1.25 }),
+        aRateNamed('half', {}, { price: 0.3, fee_quantity: 5 }),
+        aRateNamed('free', {}, { price: 0 }),
         aRate({ _id: 'rate_steps', prices: steps('steps') }),
         aRate({ _id: 'rate_expected', prices: steps('expected') }),
         aRate({ _id: 'rate_secret', show_all_prices: false, prices: steps('secret') }),
@@ -52,18 +52,12 @@ const catalogue = aCatalogue({
     anEvent({
       organization_id: 'org_jpy',
       location_id: null,
-      ticket_rates: [
-        aRate({ _id: 'rate_jpy', prices: [aPrice({ _id: 'price_jpy', price: 4505, fee_quantity: 10 })] }),
-      ],
+      ticket_rates: [aRateNamed('jpy', {}, { price: 4505, fee_quantity: 10 })],
     }),
   ],
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 
 const body = (rate: string, ...tickets: Record<string, unknown>[]) => ({
   ticket_rate_id: `rate_${rate}`,

@@ -1,42 +1,31 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { grants } from '../../../src/domain/caller/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
+import { eventsNotOnSale, ratesNotOnSale, withStranger } from '../../support/box-office-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, toCamelCase } from '../../support/checkouts.ts'
 import { toFlatPath } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aQuestion,
-  aRate,
-  aSupplement,
-  inDays,
-} from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { anEvent, aQuestion, aRate, aRateNamed, aSupplement } from '../../support/factories.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Years until the event, so that its minimum age refuses people already born.
 const year = new Date().getUTCFullYear() + 4
 const onSaleAt = `${year - 1}-01-01T00:00:00.000Z`
 
-const price = (_id: string, more = {}) => aPrice({ _id, ...more })
 const left = (available: number) => ({ sold: 0, available })
 
-const catalogue = aCatalogue({
-  organizations: [anOrganization(), anOrganization({ _id: 'org_2', name: 'Stranger' })],
+const sale = sharedSale({
+  organizations: withStranger(),
   events: [
     anEvent({
       age: '+18',
       start_date: `${year}-06-01T22:30:00Z`,
       end_date: `${year}-06-02T04:00:00Z`,
       ticket_rates: [
-        aRate({
-          _id: 'rate_open',
-          prices: [price('price_open')],
+        aRateNamed('open', {
           supplements: [aSupplement({ _id: 'sup_open' })],
           questions: [
             aQuestion({ _id: 'que_size', label: 'Size?', required: true, items: ['S', 'M'] }),
@@ -44,53 +33,25 @@ const catalogue = aCatalogue({
             aQuestion({ _id: 'que_terms', type: 'checkbox', items: [] }),
           ],
         }),
-        aRate({ _id: 'rate_few', min: 2, max: 4, prices: [price('price_few')] }),
-        aRate({
-          _id: 'rate_two_left',
-          availability: { sold: 8, available: 2 },
-          prices: [price('price_two_left')],
-        }),
-        aRate({
-          _id: 'rate_sold_out',
-          availability: { sold: 8, available: 0 },
-          prices: [price('price_sold_out')],
-        }),
-        aRate({ _id: 'rate_closed', complete: true, prices: [price('price_closed')] }),
-        aRate({ _id: 'rate_early', valid_from: onSaleAt, prices: [price('price_early')] }),
-        aRate({ _id: 'rate_over', prices: [price('price_over', { valid_until: '2020-01-01T00:00:00Z' })] }),
+        aRateNamed('few', { min: 2, max: 4 }),
+        aRateNamed('two_left', { availability: { sold: 8, available: 2 } }),
+        aRateNamed('sold_out', { availability: { sold: 8, available: 0 } }),
+        ...ratesNotOnSale(onSaleAt),
         aRate({ _id: 'rate_priceless', prices: [] }),
-        aRate({ _id: 'rate_capped', prices: [price('price_capped', { quantity: 1 })] }),
-        aRate({
-          _id: 'rate_warranty',
-          warranty: { enabled: true, percentage: 10, hours: 24 },
-          prices: [price('price_warranty')],
-        }),
-        aRate({ _id: 'rate_huge', availability: left(1000), prices: [price('price_huge')] }),
+        aRateNamed('capped', {}, { quantity: 1 }),
+        aRateNamed('warranty', { warranty: { enabled: true, percentage: 10, hours: 24 } }),
+        aRateNamed('huge', { availability: left(1000) }),
       ],
     }),
-    anEvent({
-      _id: 'evt_running',
-      start_date: inDays(-1),
-      end_date: inDays(1),
-      ticket_rates: [aRate({ _id: 'rate_running', prices: [price('price_running')] })],
-    }),
-    anEvent({
-      _id: 'evt_strange',
-      organization_id: 'org_2',
-      location_id: null,
-      ticket_rates: [aRate({ _id: 'rate_strange', prices: [price('price_strange')] })],
-    }),
+    ...eventsNotOnSale,
   ],
 })
 
-let sale: Sale
 beforeAll(async () => {
-  sale = await openSale(catalogue)
   // Revokes the second organization's grant.
   const [grant] = await sale.db.select().from(grants)
   await changeGrant(sale.db, { channelId: grant?.channelId ?? '', organizationId: 'org_2', granted: false })
 })
-afterAll(() => sale.close())
 
 const answers = [{ question_id: 'que_size', answer: 'M' }]
 const open = (more: Record<string, unknown>) => ({
@@ -163,7 +124,7 @@ const rules: Rule[] = [
     ticketsOf('running', 1),
     409,
     ['EVENT_STARTED ticket_rate_id'],
-    { start_date: catalogue.events?.[1]?.start_date },
+    { start_date: eventsNotOnSale[0]?.start_date },
   ],
   [
     'more tickets than a price has left',

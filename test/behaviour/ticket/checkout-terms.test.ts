@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { desc, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkOut, mustCheckOut } from '../../support/checkouts.ts'
@@ -15,7 +15,7 @@ import {
   aSupplement,
 } from '../../support/factories.ts'
 import { inTestMode } from '../../support/modes.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Says `complete` and `quantity`, because an import keeps what its file leaves out.
 const rate = aRate({
@@ -40,11 +40,7 @@ const catalogue = () =>
 const entry = anEntry('price_1', { supplements: [{ supplement_id: 'sup_1' }] })
 const body = { ticket_rate_id: 'rate_1', tickets: [entry] }
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue())
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue())
 
 const run = (statement: string) => sale.db.execute(sql.raw(statement))
 

@@ -1,7 +1,7 @@
 // Runs in: postgres
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { idempotencyKeys } from '../../../src/domain/payment/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
@@ -12,9 +12,10 @@ import {
   anOrganization,
   aPrice,
   aRate,
+  aRateNamed,
   channelHeaders,
 } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
 // Concurrent checkouts of many rates, on either database.
 
@@ -27,22 +28,14 @@ const catalogue = aCatalogue({
       organization_id: number % 3 === 0 ? 'org_2' : 'org_1',
       location_id: undefined,
       ticket_rates: [
-        aRate({
-          _id: `rate_${number}`,
-          prices: [aPrice({ _id: `price_${number}`, price: 10 + number })],
-          availability: { sold: 0, available: 50 },
-        }),
+        aRateNamed(number, { availability: { sold: 0, available: 50 } }, { price: 10 + number }),
         aRate({ _id: `rate_free_${number}`, prices: [aPrice({ _id: `price_free_${number}`, price: 0 })] }),
       ],
     }),
   ),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue)
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue)
 beforeEach(() => sale.statements.reset())
 
 const bodyOf = (rate: string | number, more: Record<string, unknown> = {}) => ({

@@ -2,43 +2,22 @@
 
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  aPrice,
-  aRate,
-  channelHeaders,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { aRateNamed, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { mockClock } from '../../support/mock-clock.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Exports of tickets that are read slowly: how many at once, and for how long.
 
 // Three pages: a reader who reads nothing is sent the first, and the second waits.
 const sold = 240
 
-let sale: Sale
+const rates = [aRateNamed('1', { availability: { sold: 0, available: sold } })]
+const sale = sharedSale({ rates, listen: true })
 beforeAll(async () => {
-  const rates = [
-    aRate({
-      _id: 'rate_1',
-      prices: [aPrice({ _id: 'price_1' })],
-      availability: { sold: 0, available: sold },
-    }),
-  ]
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
-    listen: true,
-  })
-  for (let count = 0; count < sold; count += 40)
-    await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
-      tickets: Array.from({ length: 40 }, () => anEntry('price_1')),
-    })
+  for (let count = 0; count < sold; count += 40) await holdTickets(sale, { count: 40 })
 })
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 type Caller = { path: string; headers: Headers }

@@ -1,23 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { idempotencyKeys, isFresh, payments } from '../../../src/domain/payment/table.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate, channelHeaders } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { anEvent, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  availability: { sold: 0, available: 40 },
-})
+const rate = aRateNamed('1', { availability: { sold: 0, available: 40 } })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
-})
+const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
 // Every payment holds one ticket: nothing was sold beyond the answers.
 afterEach(async () => expect(await sale.db.$count(payments)).toBe(await countHeld()))
-afterAll(() => sale.close())
 
 const countHeld = async () => (await countersOf(sale)).rate_1?.held ?? 0
 const body = (count = 1) => ({

@@ -1,48 +1,45 @@
 // Runs in: pglite, postgres, citus, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import type { Checkout } from '../../support/checkouts.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
 import { inTestMode, publishableHeaders } from '../../support/modes.ts'
-import { cancelPayment, fullPaymentOf, refundTickets, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { cancelPayment, refundTickets } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // The list of payments over GraphQL: who sees which, filters, and pages in both directions.
 
-let sale: Sale
 let rival: Record<string, string>
 // Payments in the order of their checkouts, by a name for each.
 const ids: Record<string, string> = {}
 const nameOf = (id: string) => Object.keys(ids).find((name) => ids[name] === id) ?? id
 
-async function order(name: string, rateName: string, emails: string[], headers = {}): Promise<Checkout> {
-  const tickets = emails.map((email) => anEntry(`price_${rateName}`, { email }))
-  const checkout = await mustCheckOut(sale, { ticket_rate_id: `rate_${rateName}`, tickets }, headers)
+async function order(name: string, rate: string, emails: string[], headers = {}): Promise<Checkout> {
+  const entries = emails.map((email) => ({ email }))
+  const checkout = await holdTickets(sale, { rate, entries, headers })
   ids[name] = checkout.payment_id
   return checkout
 }
 async function buy(...given: Parameters<typeof order>): Promise<Checkout> {
   const checkout = await order(...given)
-  await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   return checkout
 }
 
+const far = { _id: 'evt_far', organization_id: 'org_2', location_id: undefined }
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+    anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+    anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
+  ],
+  provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }),
+})
 beforeAll(async () => {
-  const far = { _id: 'evt_far', organization_id: 'org_2', location_id: undefined }
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
-        anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
-        anEvent({ ...far, ticket_rates: [aRateNamed('far')] }),
-      ],
-    }),
-    { provider: stubProvider({ refund: async ({ id }) => ({ kind: 'succeeded', reference: id }) }) },
-  )
   rival = await channelHeaders(sale.db, 'org_1')
   const family = await buy('family', '1', ['ana@example.com', 'Ben@Example.com', 'ben@example.com'])
   await buy('second', '2', ['ben@example.com'])
@@ -56,7 +53,6 @@ beforeAll(async () => {
   const { refunds } = await refundTickets(sale, { ticketId: ticketOf(family) })
   expect(refunds).toMatchObject([{ status: 'SUCCEEDED' }])
 })
-afterAll(() => sale.close())
 
 type Page = {
   nodes: { id: string; createdAt: string; invoiceReference: string | null }[]

@@ -1,11 +1,11 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { aRateNamed } from '../../support/factories.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
+import { holdTickets } from '../../support/tickets.ts'
 
 // Lists of tickets over REST: pages by Link, CSV and NDJSON.
 
@@ -19,28 +19,15 @@ const names = [
   ...Array.from({ length: 114 }, (_, n) => `Person ${n}`),
 ]
 
-let sale: Sale
+const rates = [aRateNamed('1', { availability: { sold: 0, available: 1000 } })]
+const sale = sharedSale({ rates, listen: true })
 beforeAll(async () => {
-  const rates = [
-    aRate({
-      _id: 'rate_1',
-      availability: { sold: 0, available: 1000 },
-      prices: [aPrice({ _id: 'price_1' })],
-    }),
-  ]
-  sale = await openSale(aCatalogue({ events: [anEvent({ _id: 'evt_1', ticket_rates: rates })] }), {
-    listen: true,
-  })
   for (let from = 0; from < names.length; from += 40)
-    await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
+    await holdTickets(sale, {
+      entries: names.slice(from, from + 40).map((full_name) => ({ full_name, phone: '+34600000000' })),
       referral_id: `part-${from}`,
-      tickets: names
-        .slice(from, from + 40)
-        .map((full_name) => anEntry('price_1', { full_name, phone: '+34600000000' })),
     })
 })
-afterAll(() => sale.close())
 
 type Body = { _id: string; name: string; rate_name: string | null; created_at: string; updated_at: string }
 const get = (url: string, headers: Record<string, string> = sale.channel) =>

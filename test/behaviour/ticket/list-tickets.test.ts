@@ -1,16 +1,21 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { aBuyer, mustSell } from '../../support/box-office.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
-import { buyTickets, cancelTicket, fullPaymentOf, ticketOf, ticketRow } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders } from '../../support/factories.ts'
+import { cancelTicket, ticketRow } from '../../support/refunds.ts'
+import { openSale, sharedSale } from '../../support/sale.ts'
+import {
+  aHeldTicket,
+  aPaidTicket,
+  buyTickets,
+  holdTickets,
+  type Order,
+  ticketOf,
+} from '../../support/tickets.ts'
 
 // Lists of tickets over GraphQL: filters, orders and pages in both directions.
 
-let sale: Sale
 let rival: Record<string, string>
 // Tickets in the order of their checkouts, by a name for each.
 const ids: Record<string, string> = {}
@@ -27,46 +32,34 @@ const people = {
 
 const otto = { fullName: 'Otto Maier', email: 'otto@example.com' }
 
-async function buy(name: keyof typeof people, more: Record<string, unknown> = {}, headers = {}) {
-  const { rate = '1', paid = true, ...body } = more
-  const checkout = await mustCheckOut(
-    sale,
-    { ticket_rate_id: `rate_${rate}`, tickets: [anEntry(`price_${rate}`, people[name])], ...body },
-    headers,
-  )
-  if (paid) await settlePaymentById(sale.db, checkout.payment_id, await fullPaymentOf(sale, checkout))
-  const [ticket] = checkout.tickets
-  ids[name] = ticket?._id ?? ''
-  return checkout
+const buy = async (name: keyof typeof people, more: Order = {}, sell = aPaidTicket) => {
+  ids[name] = (await sell(sale, { entry: people[name], ...more })).id
 }
 
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
-        anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
-        anEvent({
-          _id: 'evt_far',
-          organization_id: 'org_2',
-          location_id: undefined,
-          ticket_rates: [aRateNamed('far')],
-        }),
-      ],
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1'), aRateNamed('2')] }),
+    anEvent({ _id: 'evt_2', ticket_rates: [aRateNamed('3')] }),
+    anEvent({
+      _id: 'evt_far',
+      organization_id: 'org_2',
+      location_id: undefined,
+      ticket_rates: [aRateNamed('far')],
     }),
-  )
+  ],
+})
+beforeAll(async () => {
   rival = await channelHeaders(sale.db, 'org_1')
   await buy('ana', { referral_id: 'blog' })
   await buy('anabel', { rate: '2' })
-  await buy('bjorn', { rate: '3', paid: false })
-  await buy('luz', { rate: '1' })
-  await buy('rivals', {}, rival)
+  await buy('bjorn', { rate: '3' }, aHeldTicket)
+  await buy('luz')
+  await buy('rivals', { headers: rival })
   await buy('far', { rate: 'far' })
   ids.door = (await mustSell(sale, { tickets: [aBuyer('price_1', otto)] })).tickets[0]?.id ?? ''
   await cancelTicket(sale, ids.luz ?? '')
 })
-afterAll(() => sale.close())
 
 type Page = {
   nodes: { id: string }[]
@@ -246,10 +239,10 @@ test('a cursor of another order is refused', async () => {
 // A page ends where 10,000 tickets were looked through, with a cursor to go on from.
 test('the ticket at which a page ends after looking through many is listed', async () => {
   const event = anEvent({ _id: 'evt_1', ticket_rates: [aRateNamed('1')] })
-  const large = await openSale(aCatalogue({ events: [event] }))
+  const large = await openSale({ events: [event] })
   onTestFinished(() => large.close())
   const bought = await buyTickets(large)
-  const held = await mustCheckOut(large, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+  const held = await holdTickets(large)
   await large.db.execute(
     sql`update tickets set created_at = now() - interval '1 day' where id = ${ticketOf(bought)}`,
   )

@@ -1,40 +1,28 @@
 // Runs in: postgres
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { newApiKey } from '../../../src/domain/caller/api-key.ts'
 import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, integrationHeaders } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 const event = (organization: string) =>
   anEvent({
     organization_id: organization,
     location_id: null,
-    ticket_rates: [
-      aRate({ _id: `rate_${organization}`, prices: [aPrice({ _id: `price_${organization}` })] }),
-    ],
+    ticket_rates: [aRateNamed(organization)],
   })
 const organizationIds = ['org_1', 'org_2']
 
-let sale: Sale
 /** A ticket of each organization, and the headers of an integration of each. */
 let tickets: string[]
 let callers: Headers[]
+const sale = sharedSale({
+  organizations: organizationIds.map((_id) => anOrganization({ _id })),
+  events: organizationIds.map(event),
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: organizationIds.map((_id) => anOrganization({ _id })),
-      events: organizationIds.map(event),
-    }),
-  )
   tickets = await Promise.all(
     organizationIds.map(async (organization) => {
       const body = { ticket_rate_id: `rate_${organization}`, tickets: [anEntry(`price_${organization}`)] }
@@ -44,7 +32,6 @@ beforeAll(async () => {
   callers = await Promise.all(organizationIds.map(async (id) => (await integrationHeaders(sale.db, id)).v2))
 })
 beforeEach(() => sale.statements.reset())
-afterAll(() => sale.close())
 
 type Headers = Record<string, string>
 

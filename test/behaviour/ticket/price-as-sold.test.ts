@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import { anEntry, checkOut, checkOutOverGraphql, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { money, withNumbers } from '../../support/contract-input.ts'
-import { aCatalogue, anEvent, aPrice, aRate } from '../../support/factories.ts'
-import { buyTickets, refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { aCatalogue, anEvent, aRateNamed } from '../../support/factories.ts'
+import { refundTicket } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // Amounts that a buyer was shown, beside those of a catalogue that changes meanwhile, and of clients that compute in
 // floating point.
@@ -15,21 +16,14 @@ const catalogue = (price: object) =>
       anEvent({
         _id: 'evt_1',
         ticket_rates: [
-          aRate({
-            _id: 'rate_1',
-            prices: [aPrice({ _id: 'price_1', price: 20, fee_quantity: 10, ...price })],
-          }),
-          aRate({ _id: 'rate_2', prices: [aPrice({ _id: 'price_2', price: 21.49, fee_quantity: 0 })] }),
+          aRateNamed('1', {}, { price: 20, fee_quantity: 10, ...price }),
+          aRateNamed('2', {}, { price: 21.49, fee_quantity: 0 }),
         ],
       }),
     ],
   })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(catalogue({}))
-})
-afterAll(() => sale.close())
+const sale = sharedSale(catalogue({}))
 
 const one = { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] }
 const five = { ticket_rate_id: 'rate_2', tickets: Array.from({ length: 5 }, () => anEntry('price_2')) }

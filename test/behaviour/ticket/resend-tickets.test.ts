@@ -11,55 +11,33 @@ import {
   transferTicket,
   updateAttendee,
 } from '../../support/attendees.ts'
-import { anEntry, type Checkout, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  channelHeaders,
-  integrationHeaders,
-} from '../../support/factories.ts'
+import { anOrganization, aRateNamed, channelHeaders, integrationHeaders } from '../../support/factories.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aHeldTicket, aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // resendTickets: mails and messages once more, at most five times a ticket and day.
 
-let sale: Sale
 let server: MailServer
+const sale = sharedSale({
+  organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
+  rates: [aRateNamed('1')],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization(), anOrganization({ _id: 'org_2' })],
-      events: [anEvent({ ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })] })],
-    }),
-  )
   server = await startMailServer()
 })
 beforeEach(async () => {
   await sale.db.delete(deliveries)
   server.mails.length = 0
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const send = () => sendDeliveriesOnce(sale, { SMTP_URL: server.url })
 const sentTo = () => server.mails.flatMap(({ to }) => to).toSorted()
 const documents = () =>
   server.mails.map(({ mail }) => mail.attachments.map(({ filename }) => filename).toSorted())
-
-async function buyFor(entries: Record<string, unknown>[], more = {}): Promise<Checkout> {
-  const tickets = entries.map((entry) => anEntry('price_1', entry))
-  const checkout = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets, ...more })
-  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
-  return checkout
-}
 
 /** Moves all deliveries of a ticket into the past. */
 const age = (ticketId: string, interval: string) =>
@@ -73,8 +51,8 @@ test.each([
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s has a ticket sent again, and no other of the same address', async (_who, headers) => {
-  const checkout = await buyFor([{}, {}, { email: 'other@example.com' }])
-  const id = refunds.ticketOf(checkout, 1)
+  const checkout = await buyTickets(sale, { entries: [{}, {}, { email: 'other@example.com' }] })
+  const id = ticketOf(checkout, 1)
   const answer = await resendTickets(sale, { ticketId: id }, headers())
   expect(answer).toMatchObject({ queued: 1, tickets: [{ id, email: 'ana@example.com' }] })
   await send()
@@ -85,7 +63,10 @@ test.each([
 })
 
 test('the tickets of a payment are sent again in a mail each, beside the mail of the checkout', async () => {
-  const checkout = await buyFor([{}, {}, { email: 'other@example.com' }], { send_resourcers: true })
+  const checkout = await buyTickets(sale, {
+    entries: [{}, {}, { email: 'other@example.com' }],
+    send_resourcers: true,
+  })
   await send()
   expect(sentTo()).toEqual(['ana@example.com', 'other@example.com'])
   const answer = await resendTickets(sale, { paymentId: checkout.payment_id })
@@ -101,7 +82,7 @@ test('the tickets of a payment are sent again in a mail each, beside the mail of
 })
 
 test('a ticket with a phone number is sent as a message as well', async () => {
-  const id = refunds.ticketOf(await buyFor([{ phone: '+34600000001' }]))
+  const { id } = await aPaidTicket(sale, { entry: { phone: '+34600000001' } })
   expect((await resendTickets(sale, { ticketId: id })).queued).toBe(2)
   expect(await deliveriesOf(sale, id)).toEqual([
     'tickets email ana@example.com',
@@ -113,7 +94,7 @@ test('a ticket with a phone number is sent as a message as well', async () => {
 })
 
 test('a ticket is sent again to whom it belongs now, and a waiting mail to nobody else', async () => {
-  const id = refunds.ticketOf(await buyFor([{}]))
+  const { id } = await aPaidTicket(sale)
   await resendTickets(sale, { ticketId: id })
   await updateAttendee(sale, id, { email: 'right@example.com' })
   await resendTickets(sale, { ticketId: id })
@@ -125,8 +106,7 @@ test('a ticket is sent again to whom it belongs now, and a waiting mail to nobod
 })
 
 test('a ticket is sent again five times within 24 hours, and after that once the first is a day old', async () => {
-  const checkout = await buyFor([{}, {}])
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await aPaidTicket(sale, { count: 2 })
   await resendTickets(sale, { ticketId: id })
   await age(id, '23 hours')
   for (let times = 1; times < 5; times++) await resendTickets(sale, { ticketId: id }, sale.integration.v2)
@@ -148,20 +128,20 @@ test('a ticket is sent again five times within 24 hours, and after that once the
   }
   expect(await deliveriesOf(sale, id)).toEqual(before)
   // The other ticket of the payment is counted by itself.
-  expect((await resendTickets(sale, { ticketId: refunds.ticketOf(checkout, 1) })).queued).toBe(1)
+  expect((await resendTickets(sale, { ticketId: ticketOf(checkout, 1) })).queued).toBe(1)
   await age(id, '1 hour')
   expect((await resendTickets(sale, { ticketId: id })).queued).toBe(1)
   expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS/)
 })
 
 test('the mail of a checkout and the message beside a mail do not count as sent again', async () => {
-  const id = refunds.ticketOf(await buyFor([{ phone: '+34600000001' }], { send_resourcers: true }))
+  const { id } = await aPaidTicket(sale, { entry: { phone: '+34600000001' }, send_resourcers: true })
   for (let times = 0; times < 5; times++) expect((await resendTickets(sale, { ticketId: id })).queued).toBe(2)
   expect(refunds.refusalCodes(await resendTickets(sale, { ticketId: id }))[0]).toMatch(/^TOO_MANY_RESENDS 5/)
 })
 
 test('resending under one idempotency key sends once, and is answered alike for 24 hours', async () => {
-  const checkout = await buyFor([{ phone: '+34600000001' }, {}])
+  const checkout = await buyTickets(sale, { entries: [{ phone: '+34600000001' }, {}] })
   const of = { paymentId: checkout.payment_id }
   const resend = (named: object = of, headers = sale.channel) => resendTickets(sale, named, headers, 'again')
   const answers = await Promise.all(Array.from({ length: 5 }, () => resend()))
@@ -170,8 +150,8 @@ test('resending under one idempotency key sends once, and is answered alike for 
   expect(first).toMatchObject({ queued: 3, tickets: checkout.tickets.map(({ _id: id }) => ({ id })) })
   for (const answer of answers) expect(answer).toMatchObject(first)
   expect(await sale.db.$count(deliveries)).toBe(3)
-  const other = await buyFor([{}])
-  for (const named of [{ ticketId: refunds.ticketOf(checkout) }, { paymentId: other.payment_id }])
+  const other = await buyTickets(sale)
+  for (const named of [{ ticketId: ticketOf(checkout) }, { paymentId: other.payment_id }])
     expect(refunds.refusalCodes(await resend(named))).toEqual(['IDEMPOTENCY_KEY_REUSED idempotencyKey'])
   // Keys are the caller's own.
   expect(await resend(of, sale.integration.v2)).toMatchObject({ queued: 3, replayed: false })
@@ -183,7 +163,7 @@ test('resending under one idempotency key sends once, and is answered alike for 
 })
 
 test('resending to several payments at once under one idempotency key sends for one of them', async () => {
-  const bought = [await buyFor([{}]), await buyFor([{}])]
+  const bought = [await buyTickets(sale), await buyTickets(sale)]
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
       resendTickets(sale, { paymentId: bought[index % 2]?.payment_id }, sale.channel, 'mixed'),
@@ -196,22 +176,17 @@ test('resending to several payments at once under one idempotency key sends for 
 })
 
 test('resending that is refused leaves its idempotency key free, and that of a checkout is another one', async () => {
-  const unpaid = await mustCheckOut(
-    sale,
-    { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] },
-    { 'idempotency-key': 'free' },
-  )
-  const id = refunds.ticketOf(unpaid)
+  const { id, checkout: unpaid } = await aHeldTicket(sale, { headers: { 'idempotency-key': 'free' } })
   const resend = () => resendTickets(sale, { ticketId: id }, sale.channel, 'later')
   expect(refunds.refusalCodes(await resend())).toEqual(['ILLEGAL_TRANSITION PENDING'])
-  await settlePaymentById(sale.db, unpaid.payment_id, await refunds.fullPaymentOf(sale, unpaid))
+  await payFor(sale, unpaid)
   expect(await resend()).toMatchObject({ queued: 1, replayed: false })
   const other = await resendTickets(sale, { ticketId: id }, sale.channel, 'free')
   expect(other).toMatchObject({ queued: 1, replayed: false })
 })
 
 test('transfers and resends are counted together, and a transfer beyond five changes nothing', async () => {
-  const id = refunds.ticketOf(await buyFor([{}]))
+  const { id } = await aPaidTicket(sale)
   const give = (times: number) =>
     transferTicket(sale, id, { fullName: `Holder ${times}`, email: `holder-${times}@example.com` })
   for (let times = 1; times < 5; times++) expect((await give(times)).errors).toBeUndefined()
@@ -229,14 +204,14 @@ test('transfers and resends are counted together, and a transfer beyond five cha
 })
 
 test('tickets that are not active are left out, and refused if there is no other', async () => {
-  const checkout = await buyFor([{}, { email: 'other@example.com' }])
-  await refunds.cancelTicket(sale, refunds.ticketOf(checkout))
+  const checkout = await buyTickets(sale, { entries: [{}, { email: 'other@example.com' }] })
+  await refunds.cancelTicket(sale, ticketOf(checkout))
   const { tickets } = await resendTickets(sale, { paymentId: checkout.payment_id })
   expect(tickets?.map(({ email }) => email)).toEqual(['other@example.com'])
-  const cancelled = await resendTickets(sale, { ticketId: refunds.ticketOf(checkout) })
+  const cancelled = await resendTickets(sale, { ticketId: ticketOf(checkout) })
   expect(refunds.refusalCodes(cancelled)).toEqual(['ILLEGAL_TRANSITION CANCELLED'])
-  const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
-  for (const input of [{ ticketId: refunds.ticketOf(unpaid) }, { paymentId: unpaid.payment_id }])
+  const unpaid = await holdTickets(sale)
+  for (const input of [{ ticketId: ticketOf(unpaid) }, { paymentId: unpaid.payment_id }])
     expect(refunds.refusalCodes(await resendTickets(sale, input))).toEqual(['ILLEGAL_TRANSITION PENDING'])
 })
 
@@ -252,8 +227,7 @@ test.each([
 })
 
 test('resending what is foreign is the same as resending what is absent', async () => {
-  const { payment_id: paymentId, tickets } = await buyFor([{}])
-  const ticketId = tickets[0]?._id
+  const { id: ticketId, paymentId } = await aPaidTicket(sale)
   const other = await channelHeaders(sale.db, 'org_1')
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   for (const headers of [other, door]) {

@@ -2,7 +2,7 @@
 
 import { eq, getTableColumns, inArray, like, sql } from 'drizzle-orm'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { channels } from '../../../src/domain/caller/table.ts'
 import { changeType, webhooks } from '../../../src/domain/change/table.ts'
 import { sandboxProvider } from '../../../src/domain/payment/sandbox.ts'
@@ -21,11 +21,11 @@ import {
 } from '../../support/box-office.ts'
 import { anEntry, checkOut } from '../../support/checkouts.ts'
 import { redeem as redeemItems, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement, inDays } from '../../support/factories.ts'
+import { anEvent, aRateNamed, aSupplement, inDays } from '../../support/factories.ts'
 import { brokenInvariants, brokenRows, invariantBreakers } from '../../support/invariants.ts'
 import { movePayments } from '../../support/queued-payments.ts'
 import { cancelPayment, cancelTicket, refundTicket, refusalCodes, ticketRow } from '../../support/refunds.ts'
-import { openSale, restProblems, type Sale } from '../../support/sale.ts'
+import { restProblems, sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome } from '../../support/stub-provider.ts'
 import {
@@ -49,30 +49,26 @@ const price = 2200
 const admits = 3
 const drinks = 2
 
-let sale: Sale
+const events = Array.from({ length: runs + 1 }, (_, run) =>
+  anEvent({
+    start_date: inDays(0.2),
+    ticket_rates: [
+      aRateNamed(run, {
+        admits,
+        supplements: [aSupplement({ _id: `sup_${run}`, price: 0, product_quantity: drinks })],
+        availability: { sold: 0, available: capacity },
+      }),
+    ],
+  }),
+)
+const sale = sharedSale({ events })
 beforeAll(async () => {
-  const events = Array.from({ length: runs + 1 }, (_, run) =>
-    anEvent({
-      start_date: inDays(0.2),
-      ticket_rates: [
-        aRate({
-          _id: `rate_${run}`,
-          admits,
-          prices: [aPrice({ _id: `price_${run}` })],
-          supplements: [aSupplement({ _id: `sup_${run}`, price: 0, product_quantity: drinks })],
-          availability: { sold: 0, available: capacity },
-        }),
-      ],
-    }),
-  )
-  sale = await openSale(aCatalogue({ events }))
   const [channel] = await sale.db.select().from(channels).where(like(channels.id, 'chn_%'))
   const all = { url: 'https://shop.example/told', types: [...changeType.enumValues], secret: 'whsec_' }
   await sale.db.insert(webhooks).values({ id: 'whk_1', channelId: channel?.id ?? '', ...all })
   const setup = () => ({ model: { capacity, payments: [] }, real: { run: runs, seen: new Set<string>() } })
   await fc.asyncModelRun(setup, everyState)
 })
-afterAll(() => sale.close())
 
 type Real = { run: number; seen: Set<string> }
 type Command = fc.AsyncCommand<Model, Real>

@@ -1,25 +1,16 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anEntry, checkOut, checkOutOverGraphql, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aPrice, aQuestion, aRate } from '../../support/factories.ts'
+import { aQuestion, aRateNamed } from '../../support/factories.ts'
 import { refusal } from '../../support/refusals.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // What people type in a form is taken, in the form that is kept, where its meaning is plain.
 
-const rate = aRate({
-  _id: 'rate_1',
-  prices: [aPrice({ _id: 'price_1' })],
-  // As some keyboards type it: a letter and its accent.
-  questions: [aQuestion({ _id: 'que_1', items: ['Cafe\u0301', 'Te'] })],
-})
+const rate = aRateNamed('1', { questions: [aQuestion({ _id: 'que_1', items: ['Cafe\u0301', 'Te'] })] })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [rate] })] }))
-})
-afterAll(() => sale.close())
+const sale = sharedSale({ rates: [rate] })
 
 type Fields = Record<string, unknown>
 const bodyOf = (entry: Fields, more: Fields = {}) => ({

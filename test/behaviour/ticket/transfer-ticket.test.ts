@@ -1,7 +1,7 @@
 // Runs in: postgres, slow-forms
 
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { searchNameOf } from '../../../src/domain/event/search-words.ts'
 import { events } from '../../../src/domain/event/table.ts'
@@ -19,49 +19,41 @@ import {
 import { anEntry, countersOf, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
   aQuestion,
-  aRate,
+  aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { stubProvider } from '../../support/stub-provider.ts'
+import { aPaidTicket, buyTickets, ticketOf } from '../../support/tickets.ts'
 
 // transferTicket: another holder, another code, another document. Mails are in delivery/transfer-mails.test.ts.
 
-const rate = (name: string, more = {}) =>
-  aRate({ _id: `rate_${name}`, prices: [aPrice({ _id: `price_${name}` })], ...more })
+const rate = (name: string, more = {}) => aRateNamed(name, more)
 
 const provider = stubProvider({
   refund: async ({ id }) => ({ kind: 'succeeded', reference: `re_${id}` }),
 })
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({
-          ticket_rates: [
-            rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
-            rate('full', { availability: { sold: 0, available: 2 } }),
-            rate('own', { transferable: false }),
-          ],
-        }),
-        anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'es' }), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({
+      ticket_rates: [
+        rate('1', { questions: [aQuestion({ _id: 'que_1', required: true })] }),
+        rate('full', { availability: { sold: 0, available: 2 } }),
+        rate('own', { transferable: false }),
       ],
     }),
-    { settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' }, provider },
-  )
+    anEvent({ _id: 'evt_over', ticket_rates: [rate('over')] }),
+  ],
+  settings: { ...openDoors, PUBLIC_URL: 'https://tickets.example' },
+  provider,
 })
-afterAll(() => sale.close())
 
 const personal = {
   phone: '+34600000001',
@@ -74,16 +66,14 @@ const personal = {
   personal_document_number: '12345678Z',
   answers: [{ question_id: 'que_1', answer: 'The radio' }],
 }
-const buy = (more = {}) => refunds.buyTickets(sale, 1, { ...personal, ...more })
-const buyFull = (rate = 'rate_full', count = 1) => refunds.buyTickets(sale, count, {}, rate)
+const buy = (more = {}) => aPaidTicket(sale, { entry: { ...personal, ...more } })
 
 test.each([
   ['the channel that sold it', () => sale.channel],
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s gives a ticket to another person, with a new code and document', async (_who, headers) => {
-  const checkout = await buy()
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await buy()
   const before = await refunds.ticketRow(sale, id)
   const paid = await refunds.paymentRow(sale, checkout)
   const { ticket } = await transferTicket(sale, id, { phone: '+34600999888', language: 'de-AT' }, headers())
@@ -112,7 +102,7 @@ test.each([
 })
 
 test('a transfer records one change, without anything personal in it', async () => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   await transferTicket(sale, id)
   expect(await refunds.changeTypesOf(sale, id)).toEqual(['ticket.activated', 'ticket.transferred'])
   const [change] = (await sale.db.select().from(changes).where(eq(changes.subjectId, id))).filter(
@@ -124,19 +114,13 @@ test('a transfer records one change, without anything personal in it', async () 
 })
 
 test('a holder who names no language or phone has the language of the organization and no phone', async () => {
-  const checkout = await mustCheckOut(sale, {
-    ticket_rate_id: 'rate_1',
-    tickets: [anEntry('price_1', personal)],
-    language: 'fr',
-  })
-  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
-  const id = refunds.ticketOf(checkout)
+  const { id } = await aPaidTicket(sale, { entry: personal, language: 'fr' })
   expect((await refunds.ticketRow(sale, id))?.language).toBe('fr')
   expect((await transferTicket(sale, id)).ticket).toMatchObject({ language: 'es', phone: null })
 })
 
 test('the former code is NOT_FOUND at the door at once, and the new one lets in', async () => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   const before = await refunds.ticketRow(sale, id)
   const { ticket } = await transferTicket(sale, id)
   expect(await scanCode(sale, { qrCode: before?.qrCode ?? '' })).toBe('NOT_FOUND')
@@ -144,7 +128,7 @@ test('the former code is NOT_FOUND at the door at once, and the new one lets in'
 })
 
 test('the former document is 410, after each of two transfers, and the new one is a PDF', async () => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   const first = (await updateAttendee(sale, id, {})).ticket?.documentUrl
   const second = (await transferTicket(sale, id)).ticket?.documentUrl
   const third = (await transferTicket(sale, id, { fullName: 'Carl', email: 'carl@example.com' })).ticket
@@ -163,18 +147,17 @@ test('the former document is 410, after each of two transfers, and the new one i
 })
 
 test('a transfer works where everything is sold out, and moves no stock and no money', async () => {
-  const checkout = await buyFull('rate_full', 2)
+  const checkout = await buyTickets(sale, { rate: 'full', count: 2 })
   const counters = await countersOf(sale)
   expect(counters.rate_full).toEqual({ sold: 2, held: 0 })
-  expect((await transferTicket(sale, refunds.ticketOf(checkout))).ticket).toMatchObject(berta)
+  expect((await transferTicket(sale, ticketOf(checkout))).ticket).toMatchObject(berta)
   expect(await countersOf(sale)).toEqual(counters)
   expect(await refunds.refundRows(sale, checkout)).toEqual([])
-  expect((await refunds.ticketRow(sale, refunds.ticketOf(checkout, 1)))?.email).toBe('ana@example.com')
+  expect((await refunds.ticketRow(sale, ticketOf(checkout, 1)))?.email).toBe('ana@example.com')
 })
 
 test('a transferred ticket is refunded to the payment and can be cancelled', async () => {
-  const checkout = await buy()
-  const id = refunds.ticketOf(checkout)
+  const { id, checkout } = await buy()
   await transferTicket(sale, id)
   expect((await refunds.refundTicket(sale, id)).refund).toMatchObject({ amount: 22, status: 'SUCCEEDED' })
   expect(await refunds.paymentRow(sale, checkout)).toMatchObject({ status: 'refunded' })
@@ -184,7 +167,7 @@ test('a transferred ticket is refunded to the payment and can be cancelled', asy
 })
 
 test('a transfer to the person who has the ticket changes nothing, even after entry', async () => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   const first = await transferTicket(sale, id, { phone: '+34600999888' })
   const queued = await deliveriesOf(sale, id)
   expect(await transferTicket(sale, id, { phone: '+34600999888' }, sale.integration.v2)).toEqual(first)
@@ -202,14 +185,14 @@ test('a transfer to the person who has the ticket changes nothing, even after en
 test.each([{ fullName: 'Berta' }, { email: 'b@example.com' }])(
   'a transfer to a person with another %j makes another code',
   async (other) => {
-    const id = refunds.ticketOf(await buy())
+    const { id } = await buy()
     const { ticket } = await transferTicket(sale, id)
     expect((await transferTicket(sale, id, other)).ticket?.qrCode).not.toBe(ticket?.qrCode)
   },
 )
 
 test('a transfer is refused where the rate forbids it, and a correction is not', async () => {
-  const id = refunds.ticketOf(await buyFull('rate_own'))
+  const { id } = await aPaidTicket(sale, { rate: 'own' })
   const before = await refunds.ticketRow(sale, id)
   expect(refunds.refusalCodes(await transferTicket(sale, id))).toEqual(['TRANSFER_NOT_ALLOWED'])
   expect(refunds.refusalCodes(await transferTicket(sale, id, {}, sale.integration.v2))).toEqual([
@@ -220,15 +203,15 @@ test('a transfer is refused where the rate forbids it, and a correction is not',
 })
 
 test('a transfer is possible during the event and refused once it has ended', async () => {
-  const checkout = await buyFull('rate_over', 2)
+  const checkout = await buyTickets(sale, { rate: 'over', count: 2 })
   const startDate = sql`now() - interval '1 hour'`
   await sale.db
     .update(events)
     .set({ startDate, endDate: sql`now() + interval '1 hour'` })
     .where(eq(events.id, 'evt_over'))
-  expect((await transferTicket(sale, refunds.ticketOf(checkout))).ticket).toMatchObject(berta)
+  expect((await transferTicket(sale, ticketOf(checkout))).ticket).toMatchObject(berta)
   await sale.db.update(events).set({ endDate: sql`now()` }).where(eq(events.id, 'evt_over'))
-  const late = refunds.ticketOf(checkout, 1)
+  const late = ticketOf(checkout, 1)
   expect(refunds.refusalCodes(await transferTicket(sale, late))).toEqual(['EVENT_ENDED'])
   expect((await refunds.ticketRow(sale, late))?.email).toBe('ana@example.com')
 })
@@ -237,10 +220,10 @@ test('a transfer of a ticket that is unpaid, expired or cancelled is refused', a
   const entries = [anEntry('price_1', personal)]
   const unpaid = await mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: entries })
   const refusal = async (id: string) => refunds.refusalCodes(await transferTicket(sale, id))
-  expect(await refusal(refunds.ticketOf(unpaid))).toEqual(['ILLEGAL_TRANSITION PENDING'])
+  expect(await refusal(ticketOf(unpaid))).toEqual(['ILLEGAL_TRANSITION PENDING'])
   await refunds.cancelPayment(sale, unpaid.payment_id)
-  expect(await refusal(refunds.ticketOf(unpaid))).toEqual(['ILLEGAL_TRANSITION EXPIRED'])
-  const cancelled = refunds.ticketOf(await buy())
+  expect(await refusal(ticketOf(unpaid))).toEqual(['ILLEGAL_TRANSITION EXPIRED'])
+  const { id: cancelled } = await buy()
   await refunds.cancelTicket(sale, cancelled)
   expect(await refusal(cancelled)).toEqual(['ILLEGAL_TRANSITION CANCELLED'])
 })
@@ -249,7 +232,7 @@ test.each([
   ['is inside', { entered: 1, firstEntryAt: new Date() }],
   ['was inside', { entered: 0, firstEntryAt: new Date() }],
 ])('a transfer is refused once somebody %s', async (_how, entry) => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   expect(refunds.refusalCodes(await transferTicket(sale, id))).toEqual(['ALREADY_ENTERED'])
   expect(await retiredOf(sale, id)).toEqual([])
@@ -261,13 +244,13 @@ test.each([
   [{ phone: '600' }, 'INVALID attendee.phone'],
   [{ language: '!' }, 'INVALID attendee.language'],
 ])('a transfer to %j is refused as in a checkout', async (given, problem) => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   expect(refunds.refusalCodes(await transferTicket(sale, id, given))).toEqual([problem])
   expect(await deliveriesOf(sale, id)).toEqual([])
 })
 
 test('a transfer of a foreign ticket is the same as of an absent one', async () => {
-  const id = refunds.ticketOf(await buy())
+  const { id } = await buy()
   const other = await channelHeaders(sale.db, 'org_1')
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   for (const answer of [

@@ -1,37 +1,32 @@
 // Runs in: postgres, slow-forms
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { updateAttendee } from '../../support/attendees.ts'
-import { aCatalogue, aLocation, anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { aLocation, anEvent, aRateNamed } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket } from '../../support/tickets.ts'
 
 // The minimum age of a corrected date of birth, on the day that the event starts where it takes place.
 
 const year = new Date().getUTCFullYear()
 const day = (years: number, rest: string) => `${year + 1 - years}-${rest}`
 
-let sale: Sale
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      locations: [aLocation()],
-      events: [
-        anEvent({
-          age: '18',
-          // The 12th of July in Madrid.
-          start_date: `${year + 1}-07-11T22:30:00.000Z`,
-          end_date: `${year + 1}-07-12T04:00:00.000Z`,
-          ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
-        }),
-      ],
+const sale = sharedSale({
+  locations: [aLocation()],
+  events: [
+    anEvent({
+      age: '18',
+      // The 12th of July in Madrid.
+      start_date: `${year + 1}-07-11T22:30:00.000Z`,
+      end_date: `${year + 1}-07-12T04:00:00.000Z`,
+      ticket_rates: [aRateNamed('1')],
     }),
-  )
+  ],
 })
-afterAll(() => sale.close())
 
 test('a corrected date of birth must satisfy the minimum age', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const young = await updateAttendee(sale, id, { birthday: day(18, '07-13'), fullName: 'Young' })
   expect(refunds.refusalCodes(young)).toEqual(['UNDER_AGE attendees.0.birthDate 18'])
   expect(await refunds.ticketRow(sale, id)).toMatchObject({ birthday: null, fullName: 'Ana Núñez' })

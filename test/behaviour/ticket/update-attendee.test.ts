@@ -6,49 +6,39 @@ import { changes } from '../../../src/domain/change/table.ts'
 import { deliveries } from '../../../src/domain/delivery/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { callHolderMutation, scanCode, updateAttendee } from '../../support/attendees.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { sendDeliveriesOnce } from '../../support/deliveries.ts'
 import { anEventAtDoor } from '../../support/door.ts'
 import {
-  aCatalogue,
   anEvent,
   anOrganization,
-  aPrice,
-  aRate,
   aRateNamed,
   channelHeaders,
   integrationHeaders,
 } from '../../support/factories.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { aPaidTicket, buyTickets, holdTickets, payFor, ticketOf } from '../../support/tickets.ts'
 
 // updateAttendees with one attendee: what was typed is corrected, until somebody enters.
 
-let sale: Sale
 let server: MailServer
-beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-      events: [
-        anEvent({
-          age: '+18',
-          start_date: '2099-07-11T22:30:00.000Z',
-          end_date: '2099-07-12T04:00:00.000Z',
-          ticket_rates: [aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })] })],
-        }),
-        anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
-      ],
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+  events: [
+    anEvent({
+      age: '+18',
+      start_date: '2099-07-11T22:30:00.000Z',
+      end_date: '2099-07-12T04:00:00.000Z',
+      ticket_rates: [aRateNamed('1')],
     }),
-  )
+    anEventAtDoor({ ticket_rates: [aRateNamed('tonight')] }),
+  ],
+})
+beforeAll(async () => {
   server = await startMailServer()
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const everything = {
   fullName: 'Ana Núñez Gil',
@@ -64,15 +54,14 @@ const everything = {
 }
 const cleared = Object.fromEntries(Object.keys(everything).map((name) => [name, null]))
 
-const unpaid = (more = {}) =>
-  mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')], ...more })
+const unpaid = (more = {}) => holdTickets(sale, more)
 
 test.each([
   ['the channel that sold it', () => sale.channel],
   ['an integration of its organization', () => sale.integration.v2],
   ['an integration by id and secret', () => sale.integration.v1],
 ])('%s corrects every field of an attendee, and clears those that are optional', async (_who, headers) => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const { ticket } = await updateAttendee(sale, id, { ...everything, countryCode: 'pt' }, headers())
   expect(ticket).toMatchObject({ id, status: 'ACTIVATED', ...everything })
   const { fullName, email } = everything
@@ -91,7 +80,7 @@ test.each([
 })
 
 test('a correction leaves code, document and fields that it does not name, and again changes nothing', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, { phone: '+34600000001', address: 'Here' }))
+  const { id } = await aPaidTicket(sale, { entry: { phone: '+34600000001', address: 'Here' } })
   const before = await refunds.ticketRow(sale, id)
   await updateAttendee(sale, id, { fullName: ' Ana Gil ' })
   const after = await refunds.ticketRow(sale, id)
@@ -110,7 +99,7 @@ test('a correction leaves code, document and fields that it does not name, and a
 })
 
 test('an address and an identity document are replaced as a whole, and cleared by null', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const told = { address: 'Calle Mayor 1', postalCode: '28013', countryCode: 'PT' }
   const document = { personalDocumentType: 'passport', personalDocumentNumber: 'X123' }
   await updateAttendee(sale, id, { ...told, ...document, personalDocumentType: 'PASSPORT' })
@@ -130,7 +119,7 @@ test('an address and an identity document are replaced as a whole, and cleared b
 })
 
 test('a name is kept composed, with one space and no marks of direction; joiners within a word stay', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const { ticket } = await updateAttendee(sale, id, {
     fullName: '\u200fAna  Nu\u0301n\u0303ez\u00a0 Gil\u200e',
   })
@@ -140,7 +129,7 @@ test('a name is kept composed, with one space and no marks of direction; joiners
 })
 
 test('a correction shows later in the same request, and over REST', async () => {
-  const { payment_id: paymentId, tickets: issued } = await refunds.buyTickets(sale)
+  const { payment_id: paymentId, tickets: issued } = await buyTickets(sale)
   const [ticket] = issued
   const { data } = await sale.graphql<Record<string, unknown>>(
     `mutation ($id: ID!) {
@@ -161,10 +150,10 @@ test('a correction shows later in the same request, and over REST', async () => 
 
 test('an address that is corrected before payment gets the mail; one that is corrected later does not', async () => {
   const checkout = await unpaid({ send_resourcers: true })
-  const id = refunds.ticketOf(checkout)
+  const id = ticketOf(checkout)
   const { ticket } = await updateAttendee(sale, id, { email: 'right@example.com' })
   expect(ticket?.status).toBe('PENDING')
-  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
+  await payFor(sale, checkout)
   await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
   expect(server.mails.map(({ to }) => to)).toEqual([['right@example.com']])
   await updateAttendee(sale, id, { email: 'later@example.com' })
@@ -174,8 +163,8 @@ test('an address that is corrected before payment gets the mail; one that is cor
 
 test('a mail that waits while its address is corrected is not sent to the former one', async () => {
   const checkout = await unpaid({ send_resourcers: true })
-  await settlePaymentById(sale.db, checkout.payment_id, await refunds.fullPaymentOf(sale, checkout))
-  await updateAttendee(sale, refunds.ticketOf(checkout), { email: 'other@example.com' })
+  await payFor(sale, checkout)
+  await updateAttendee(sale, ticketOf(checkout), { email: 'other@example.com' })
   const sent = server.mails.length
   await sendDeliveriesOnce(sale, { SMTP_URL: server.url })
   expect(server.mails).toHaveLength(sent)
@@ -200,7 +189,7 @@ test.each([
   [{ personalDocumentNumber: '\0' }, 'INVALID identityDocument.number'],
   [{ language: 'klingon!' }, 'INVALID language'],
 ])('a correction to %j is refused as in a checkout', async (given, problem) => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const before = await refunds.ticketRow(sale, id)
   expect(refunds.refusalCodes(await updateAttendee(sale, id, { postalCode: '1', ...given }))).toEqual([
     problem.replace(' ', ' attendees.0.'),
@@ -209,14 +198,14 @@ test.each([
 })
 
 test('a blank field corrects nothing', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const before = await refunds.ticketRow(sale, id)
   expect((await updateAttendee(sale, id, { fullName: '', address: ' ' })).errors).toBeUndefined()
   expect(await refunds.ticketRow(sale, id)).toEqual(before)
 })
 
 test('every mistake of a correction is reported at once', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const answer = await updateAttendee(sale, id, { email: 'x', phone: 'x' })
   expect(refunds.refusalCodes(answer)).toEqual(['INVALID attendees.0.email', 'INVALID attendees.0.phone'])
 })
@@ -225,7 +214,7 @@ test.each([
   ['is inside', { entered: 1, firstEntryAt: new Date() }],
   ['was inside', { entered: 0, firstEntryAt: new Date() }],
 ])('a correction is refused once somebody %s', async (_how, entry) => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   await sale.db.update(tickets).set(entry).where(eq(tickets.id, id))
   expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
     'ALREADY_ENTERED attendees.0.ticketId',
@@ -233,7 +222,7 @@ test.each([
 })
 
 test('a correction after a scan at the door is refused', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale, 1, {}, 'rate_tonight'))
+  const { id } = await aPaidTicket(sale, { rate: 'tonight' })
   expect(await scanCode(sale, { ticketId: id })).toBe('OK')
   expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
     'ALREADY_ENTERED attendees.0.ticketId',
@@ -241,13 +230,13 @@ test('a correction after a scan at the door is refused', async () => {
 })
 
 test('a correction of a ticket that is cancelled or expired is refused', async () => {
-  const cancelled = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id: cancelled } = await aPaidTicket(sale)
   await refunds.cancelTicket(sale, cancelled)
   const expired = await unpaid()
   await refunds.cancelPayment(sale, expired.payment_id)
   for (const [id, status] of [
     [cancelled, 'CANCELLED'],
-    [refunds.ticketOf(expired), 'EXPIRED'],
+    [ticketOf(expired), 'EXPIRED'],
   ] as const)
     expect(refunds.refusalCodes(await updateAttendee(sale, id, everything))).toEqual([
       `ILLEGAL_TRANSITION attendees.0.ticketId ${status}`,
@@ -255,7 +244,7 @@ test('a correction of a ticket that is cancelled or expired is refused', async (
 })
 
 test('a correction of a foreign ticket is the same as of an absent one', async () => {
-  const id = refunds.ticketOf(await refunds.buyTickets(sale))
+  const { id } = await aPaidTicket(sale)
   const other = await channelHeaders(sale.db, 'org_1')
   const { v2: door } = await integrationHeaders(sale.db, 'org_2')
   for (const answer of [

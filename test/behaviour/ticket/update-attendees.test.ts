@@ -1,22 +1,15 @@
 // Runs in: postgres
 
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { changes } from '../../../src/domain/change/table.ts'
 import { tickets } from '../../../src/domain/ticket/table.ts'
 import { callHolderMutation, updateAttendees } from '../../support/attendees.ts'
 import { toItems } from '../../support/contract-input.ts'
-import {
-  aCatalogue,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  channelHeaders,
-  inDays,
-} from '../../support/factories.ts'
+import { anEvent, anOrganization, aRateNamed, channelHeaders, inDays } from '../../support/factories.ts'
 import * as refunds from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { buyTickets } from '../../support/tickets.ts'
 
 // updateAttendees: up to 200 attendees in one call, all or none. The rules of one are in update-attendee.test.ts.
 
@@ -26,21 +19,17 @@ const event = (organization: string, number: number, age?: string) =>
     ...(age && { age }),
     start_date: inDays(30),
     end_date: inDays(31),
-    ticket_rates: [aRate({ _id: `rate_${number}`, prices: [aPrice({ _id: `price_${number}` })] })],
+    ticket_rates: [aRateNamed(number)],
   })
 
-let sale: Sale
 let everywhere: Record<string, string>
+const sale = sharedSale({
+  organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
+  events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
+})
 beforeAll(async () => {
-  sale = await openSale(
-    aCatalogue({
-      organizations: [anOrganization({ language: 'ca' }), anOrganization({ _id: 'org_2' })],
-      events: [event('org_1', 1), event('org_1', 2, '+18'), event('org_2', 3)],
-    }),
-  )
   everywhere = await channelHeaders(sale.db, 'org_1', 'org_2')
 })
-afterAll(() => sale.close())
 
 const idsOf = ({ tickets }: { tickets: { _id: string }[] }) => tickets.map(({ _id }) => _id)
 const rowsOf = async (ids: string[]) => Promise.all(ids.map((id) => refunds.ticketRow(sale, id)))
@@ -49,8 +38,8 @@ const changesOf = async (ids: string[]) =>
 
 test('thirty attendees of several payments are corrected at once, in the order of the call', async () => {
   const ids = [
-    ...idsOf(await refunds.buyTickets(sale, 20)),
-    ...idsOf(await refunds.buyTickets(sale, 10, {}, 'rate_2')),
+    ...idsOf(await buyTickets(sale, { count: 20 })),
+    ...idsOf(await buyTickets(sale, { rate: '2', count: 10 })),
   ].toReversed()
   const attendees = ids.map((ticketId, index) => ({
     ticketId,
@@ -78,7 +67,7 @@ test('thirty attendees of several payments are corrected at once, in the order o
 })
 
 test('the number of statements does not depend on the number of attendees', async () => {
-  const ids = idsOf(await refunds.buyTickets(sale, 20))
+  const ids = idsOf(await buyTickets(sale, { count: 20 }))
   const costOf = async (count: number, fullName: string) => {
     sale.statements.reset()
     const { errors } = await updateAttendees(
@@ -95,8 +84,8 @@ test('the number of statements does not depend on the number of attendees', asyn
 
 test('every mistake is reported with its place, and nothing is changed', async () => {
   const [good, cancelled, entered, minor] = [
-    ...idsOf(await refunds.buyTickets(sale, 3)),
-    ...idsOf(await refunds.buyTickets(sale, 1, {}, 'rate_2')),
+    ...idsOf(await buyTickets(sale, { count: 3 })),
+    ...idsOf(await buyTickets(sale, { rate: '2' })),
   ] as [string, string, string, string]
   await refunds.cancelTicket(sale, cancelled)
   await sale.db.update(tickets).set({ firstEntryAt: new Date() }).where(eq(tickets.id, entered))
@@ -131,7 +120,7 @@ test('every mistake is reported with its place, and nothing is changed', async (
 })
 
 test('attendees are of one organization, and foreign ones are like absent ones', async () => {
-  const [own] = idsOf(await refunds.buyTickets(sale, 1))
+  const [own] = idsOf(await buyTickets(sale))
   const buyOne = async (number: number) => {
     const items = toItems(`rate_${number}`, [
       { priceId: `price_${number}`, fullName: 'Ana', email: 'a@example.com' },

@@ -1,29 +1,27 @@
 // Runs in: pglite, postgres, citus
 
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { runCommand } from '../../../src/app/commands.ts'
 import { parseConfig } from '../../../src/app/settings.ts'
 import { invariants } from '../../../src/domain/verify/rules.ts'
 import type { OpenDatabase } from '../../../src/engine/database/database.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { buyDeliverable, deliveryCatalogue } from '../../support/deliveries.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 
 // What an operator is told, and the exit codes that a script goes by.
 
-let sale: Sale
 let replicas: OpenDatabase[]
 let runner: ReturnType<typeof commandRunner>
+const sale = sharedSale(deliveryCatalogue)
 beforeAll(async () => {
-  sale = await openSale(deliveryCatalogue)
   runner = commandRunner(() => sale.database, { replicas: () => replicas })
   await buyDeliverable(sale, [{}])
 })
 beforeEach(() => {
   replicas = []
 })
-afterAll(() => sale.close())
 
 type Report = { code: number; findings: { check: string; level: string; text: string }[] }
 

@@ -18,22 +18,25 @@ import { runSql } from '../../../src/engine/database/database.ts'
 import { createMetrics } from '../../../src/engine/telemetry/metrics.ts'
 import { commandRunner } from '../../support/commands.ts'
 import { buyDeliverable, deliveryCatalogue, sendDeliveriesOnce } from '../../support/deliveries.ts'
+import { shared } from '../../support/harness.ts'
 import { type MailServer, startMailServer } from '../../support/mail-server.ts'
 import { parseMetrics, sumOf } from '../../support/metrics.ts'
 import { endHolds } from '../../support/queued-payments.ts'
-import { refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openStripeSale, type StripeSale } from '../../support/stripe-sale.ts'
+import { refundTicket } from '../../support/refunds.ts'
+import { openStripeSale } from '../../support/stripe-sale.ts'
 import { stripeSettings } from '../../support/stub-stripe.ts'
+import { ticketOf } from '../../support/tickets.ts'
 import { sendDueWebhooks, webhooksOf } from '../../support/webhooks.ts'
 
 // What an operator is told of each queue of jobs that can't be done: by a gauge, by a line and by doctor.
 
-let sale: StripeSale
 let server: MailServer
 let settings: Record<string, string>
 let runner: ReturnType<typeof commandRunner>
+const sale = shared(() =>
+  openStripeSale(deliveryCatalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } }),
+)
 beforeAll(async () => {
-  sale = await openStripeSale(deliveryCatalogue, { settings: { WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' } })
   server = await startMailServer(0, { user: 'shop', password: 'right' })
   settings = {
     ...stripeSettings(sale.fake.url),
@@ -42,10 +45,7 @@ beforeAll(async () => {
   }
   runner = commandRunner(() => sale.database, { settings })
 })
-afterAll(async () => {
-  await server.close()
-  await sale.close()
-})
+afterAll(() => server.close())
 
 const urlFor = (password: string) => server.url.replace('smtp://', `smtp://shop:${password}@`)
 const threeTimes = async (run: () => Promise<unknown>) => {

@@ -4,55 +4,48 @@ import { changeType } from '../../../src/domain/change/table.ts'
 import { payments } from '../../../src/domain/payment/table.ts'
 import { expireHolds } from '../../../src/domain/sale/release/expire-holds.ts'
 import { transferTicket, updateAttendee } from '../../support/attendees.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { openDoors, redeem, scanTicket } from '../../support/door.ts'
-import { aCatalogue, anEvent, aPrice, aRate, aSupplement } from '../../support/factories.ts'
+import { aCatalogue, anEvent, aPrice, aRate, aRateNamed, aSupplement } from '../../support/factories.ts'
 import { mistakeIn } from '../../support/openapi/answer-checker.ts'
 import { type Document, readDocument } from '../../support/openapi/document.ts'
 import { movePayments } from '../../support/queued-payments.ts'
-import { buyTickets, cancelTicket, refundTicket, ticketOf } from '../../support/refunds.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { cancelTicket, refundTicket } from '../../support/refunds.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { endedOutcome, stubProvider } from '../../support/stub-provider.ts'
+import { aPaidTicket, holdTickets } from '../../support/tickets.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 // Messages that webhooks receive, as the OpenAPI document describes them.
 
 const drinks = aSupplement({ _id: 'sup_drinks', product_quantity: 3 })
 const last = { _id: 'rate_2', availability: { sold: 0, available: 1 }, prices: [aPrice({ _id: 'price_2' })] }
-const rates = [
-  aRate({ _id: 'rate_1', prices: [aPrice({ _id: 'price_1' })], supplements: [drinks] }),
-  aRate(last),
-]
+const rates = [aRateNamed('1', { supplements: [drinks] }), aRate(last)]
 
-let sale: Sale
 let document: Document
 let receiver: Awaited<ReturnType<typeof startReceiver>>
+const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: rates })] })
+const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
+const sale = sharedSale(catalogue, { settings, provider: stubProvider() })
 beforeAll(async () => {
-  const catalogue = aCatalogue({ events: [anEvent({ ticket_rates: rates })] })
-  const settings = { ...openDoors, WEBHOOKS_TO_PRIVATE_ADDRESSES: 'true' }
-  sale = await openSale(catalogue, { settings, provider: stubProvider() })
   document = await readDocument(sale.app)
   receiver = await startReceiver()
   await webhooksOf(sale, sale.integration.v2).register(`${receiver.url}/hook`)
 })
-afterAll(async () => {
-  receiver?.close()
-  await sale?.close()
-})
+afterAll(async () => receiver?.close())
 
-const hold = () => mustCheckOut(sale, { ticket_rate_id: 'rate_1', tickets: [anEntry('price_1')] })
+const hold = () => holdTickets(sale)
 
 /** Makes at least one change of each type. */
 async function changeEverything(): Promise<void> {
   const supplements = { supplements: [{ supplement_id: 'sup_drinks' }] }
-  const one = ticketOf(await buyTickets(sale, 1, supplements))
+  const { id: one } = await aPaidTicket(sale, { entry: supplements })
   await updateAttendee(sale, one, { fullName: 'Ana Núñez Gil' })
   await transferTicket(sale, one)
   await scanTicket(sale, { ticketId: one })
   await redeem(sale, { ticketId: one, supplementId: 'sup_drinks' })
   await refundTicket(sale, one, { amount: 1 })
-  await cancelTicket(sale, ticketOf(await buyTickets(sale, 1, {}, 'rate_2')))
+  await cancelTicket(sale, (await aPaidTicket(sale, { rate: '2' })).id)
   await settlePaymentById(sale.db, (await hold()).payment_id, endedOutcome('failed'))
   await hold()
   await movePayments(sale.db, sql`${payments.status} = 'pending'`, {

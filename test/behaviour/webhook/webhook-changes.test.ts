@@ -1,26 +1,25 @@
 import { like } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { changeGrant } from '../../../src/domain/caller/change-grant.ts'
 import { channels } from '../../../src/domain/caller/table.ts'
 import { recordChanges } from '../../../src/domain/change/record-changes.ts'
 import { webhookDeliveries } from '../../../src/domain/change/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
 import { aCatalogueOfTwo, channelHeaders, integrationHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
+import { sharedSale } from '../../support/sale.ts'
 import { settlePaymentById } from '../../support/settle-payment.ts'
 import { paidOutcome } from '../../support/stub-provider.ts'
+import { buyTickets, holdTickets } from '../../support/tickets.ts'
 import { webhooksOf } from '../../support/webhooks.ts'
 
 // Recipients of a change, and the rules by which it is queued for them.
 
-let sale: Sale
 // Callers, and for each a webhook with all types.
 let callers: Record<
   'seller' | 'other' | 'first' | 'second',
   { own: ReturnType<typeof webhooksOf>; webhook: string }
 >
+const sale = sharedSale(aCatalogueOfTwo(100))
 beforeAll(async () => {
-  sale = await openSale(aCatalogueOfTwo(100))
   const { db } = sale
   const registerFor = async (headers: Record<string, string>) => {
     const own = webhooksOf(sale, headers)
@@ -33,7 +32,6 @@ beforeAll(async () => {
     second: await registerFor((await integrationHeaders(db, 'org_2')).v1),
   }
 })
-afterAll(() => sale.close())
 beforeEach(() => sale.db.delete(webhookDeliveries))
 
 type Name = keyof typeof callers
@@ -48,14 +46,6 @@ async function readQueued() {
     }),
   )
   return Object.fromEntries(entries)
-}
-
-async function sell(number: number) {
-  const { payment_id } = await mustCheckOut(sale, {
-    ticket_rate_id: `rate_${number}`,
-    tickets: [anEntry(`price_${number}`)],
-  })
-  await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
 }
 
 const recordSoldOut = (number: number) =>
@@ -74,7 +64,7 @@ const recordSoldOut = (number: number) =>
 const ofSale = ['PAYMENT_PAID', 'TICKET_ACTIVATED']
 
 test('webhooks of a sale go to its channel and the integrations of its organization', async () => {
-  await sell(1)
+  await buyTickets(sale)
   expect(await readQueued()).toEqual({ seller: ofSale, other: [], first: ofSale, second: [] })
 })
 
@@ -104,7 +94,7 @@ async function sellerGrant() {
 }
 
 test('webhooks after a revoked grant include own sales and no rates', async () => {
-  const { payment_id } = await mustCheckOut(sale, { ticket_rate_id: 'rate_2', tickets: [anEntry('price_2')] })
+  const { payment_id } = await holdTickets(sale, { rate: '2' })
   const grant = await sellerGrant()
   expect(await changeGrant(sale.db, { ...grant, granted: false })).toBe(true)
   await recordSoldOut(2)
@@ -135,11 +125,11 @@ test('webhooks receive the types they name, each by itself', async () => {
   const { own } = callers.seller
   const { id } = await own.register('https://receiver.example/paid', ['PAYMENT_PAID', 'PAYMENT_PAID'])
   expect((await own.list()).find((webhook) => webhook.id === id)?.types).toEqual(['PAYMENT_PAID'])
-  await sell(1)
+  await buyTickets(sale)
   expect((await own.deliveries(id))?.nodes).toMatchObject([{ change: { type: 'PAYMENT_PAID' } }])
   expect((await readQueued()).seller).toEqual(ofSale)
   await own.call('updateWebhook', { webhookId: id, types: ['TICKET_ACTIVATED'] })
-  await sell(1)
+  await buyTickets(sale)
   expect((await own.deliveries(id))?.nodes.map(({ change }) => change.type)).toEqual([
     'TICKET_ACTIVATED',
     'PAYMENT_PAID',

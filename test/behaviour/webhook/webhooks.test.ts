@@ -1,24 +1,20 @@
 import { eq, sql } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../src/domain/change/table.ts'
-import { anEntry, mustCheckOut } from '../../support/checkouts.ts'
-import { aCatalogue, anEvent, aRateOf, channelHeaders } from '../../support/factories.ts'
-import { openSale, type Sale } from '../../support/sale.ts'
-import { settlePaymentById } from '../../support/settle-payment.ts'
-import { paidOutcome } from '../../support/stub-provider.ts'
+import { aRateOf, channelHeaders } from '../../support/factories.ts'
+import { sharedSale } from '../../support/sale.ts'
+import { buyTickets } from '../../support/tickets.ts'
 import { sendDueWebhooks, startReceiver, webhooksOf } from '../../support/webhooks.ts'
 
 // Management of webhooks by their caller.
 
-let sale: Sale
 let own: ReturnType<typeof webhooksOf>
 let foreign: ReturnType<typeof webhooksOf>[]
+const sale = sharedSale({ rates: [aRateOf(1000)] })
 beforeAll(async () => {
-  sale = await openSale(aCatalogue({ events: [anEvent({ ticket_rates: [aRateOf(1000)] })] }))
   own = webhooksOf(sale)
   foreign = [webhooksOf(sale, await channelHeaders(sale.db)), webhooksOf(sale, sale.integration.v2)]
 })
-afterAll(() => sale.close())
 beforeEach(async () => {
   for (const { id } of await own.list()) await own.call('deleteWebhook', { webhookId: id })
 })
@@ -26,13 +22,7 @@ beforeEach(async () => {
 const url = 'https://receiver.example/hook'
 
 async function sell(count = 1) {
-  for (let sold = 0; sold < count; sold++) {
-    const { payment_id } = await mustCheckOut(sale, {
-      ticket_rate_id: 'rate_1',
-      tickets: [anEntry('price_1')],
-    })
-    await settlePaymentById(sale.db, payment_id, paidOutcome(payment_id))
-  }
+  for (let sold = 0; sold < count; sold++) await buyTickets(sale)
 }
 
 test('webhook is registered for all types, and its secret is shown once', async () => {

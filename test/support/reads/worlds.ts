@@ -4,26 +4,15 @@ import { channels } from '../../../src/domain/caller/table.ts'
 import { importCatalogue } from '../../../src/domain/import/import-catalogue.ts'
 import type { Database } from '../../../src/engine/database/database.ts'
 import { anEventAtDoor, openDoors, scanTicket } from '../door.ts'
-import {
-  aCatalogue,
-  aLocation,
-  anEvent,
-  anOrganization,
-  aPrice,
-  aRate,
-  aRateNamed,
-  aSupplement,
-} from '../factories.ts'
+import { aCatalogue, aLocation, anEvent, anOrganization, aRateNamed, aSupplement } from '../factories.ts'
 import { openSale } from '../sale.ts'
 import type { ReadingServer } from './reading-server.ts'
 import { buy, type ReadWorld } from './verbs.ts'
 
-const rate = aRate({
-  _id: 'rate_1',
+const rate = aRateNamed('1', {
   availability: { sold: 0, available: 1_000_000 },
   max: 50,
   warranty: { enabled: true, percentage: 10, hours: 1 },
-  prices: [aPrice({ _id: 'price_1' })],
   supplements: [aSupplement({ _id: 'sup_1' })],
 })
 

@@ -3,12 +3,18 @@ import { compareTotal, requireAmount, toMoney } from '../../../engine/base/money
 import type { Context } from '../../caller/context.ts'
 import { problem, refusal } from '../../contract/problem-codes.ts'
 import { findDiscount } from '../../discount/loaders.ts'
-import { leftOf } from '../../stock/left.ts'
+import { leftOf } from '../../stock/table.ts'
+import { maxInvitations, type Ticket } from '../../ticket/table.ts'
 import { priceById } from '../../ticket-rate/loaders.ts'
-import { availabilityProblem, currentPrice, isBuyable } from '../../ticket-rate/sale-rules.ts'
-import type { Price } from '../../ticket-rate/table.ts'
+import {
+  availabilityProblem,
+  currentPrice,
+  isBuyable,
+  whyClosed,
+  whyUnpriced,
+} from '../../ticket-rate/sale-rules.ts'
+import { maxTickets, type Price, type TicketRate } from '../../ticket-rate/table.ts'
 import { checkEntries } from './check-entries.ts'
-import { checkSale } from './check-sale.ts'
 import type { CheckoutEntry, CheckoutInput, ExpectedTotal } from './checkout-input.ts'
 import {
   checkDiscount,
@@ -18,6 +24,30 @@ import {
   priceTicket,
 } from './price-tickets.ts'
 import type { Terms } from './terms-loaders.ts'
+
+type SaleType = Ticket['saleType']
+
+function checkCount(rate: TicketRate, count: number, saleType: SaleType): Problem[] {
+  const isGiven = saleType === 'invitation'
+  const path = [isGiven ? 'guests' : 'tickets']
+  // The limits per checkout are for buyers: an organization gives away as many tickets as it likes.
+  const min = isGiven ? 1 : (rate.min ?? 1)
+  const max = isGiven ? maxInvitations : Math.min(rate.max ?? maxTickets, maxTickets)
+  if (count < min)
+    return [problem('TOO_FEW_TICKETS', `A checkout takes at least ${min}.`, path, { min, max })]
+  if (count > max)
+    return [problem('TOO_MANY_TICKETS', `A checkout takes at most ${max}.`, path, { min, max })]
+  const left = leftOf(rate)
+  return left !== null && left < count ? [availabilityProblem(left, 'ticket rate', path)] : []
+}
+
+/** Checks that `count` tickets of a rate can be sold now: the rate is open, its event has not started (at the
+ *  box office: not ended), it is on sale, and it has stock (DECISIONS, sales at the door
+ *  and invitations). */
+export function checkSale({ rate, prices }: Terms, count: number, now: Date, saleType: SaleType) {
+  const closed = whyClosed(rate, rate, now, saleType !== 'online')
+  return closed ? [closed] : [whyUnpriced(prices, now) ?? [], checkCount(rate, count, saleType)].flat()
+}
 
 // A price of the rate that is no longer listed is known, too: it counts as no longer available.
 async function checkPriceIds(entries: CheckoutEntry[], terms: Terms, { loaders }: Context) {

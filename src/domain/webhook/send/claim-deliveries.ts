@@ -1,7 +1,12 @@
 import { notInArray, placeholder, type SQL, sql } from 'drizzle-orm'
+import { groupBy } from '../../../engine/base/group-by.ts'
 import { arrayRows } from '../../../engine/data/array-params.ts'
-import { byOrganization, findEverywhere } from '../../../engine/data/by-organization.ts'
-import { inOrganizationIfNamed, query } from '../../../engine/data/query.ts'
+import {
+  byOrganization,
+  findEverywhere,
+  mustClaimByOrganization,
+} from '../../../engine/data/by-organization.ts'
+import { inOrganizationIfNamed, query, textArrayParam } from '../../../engine/data/query.ts'
 import { nowMs } from '../../../engine/database/clock.ts'
 import type { Database } from '../../../engine/database/database.ts'
 import { type Change, changes, type Webhook, webhookDeliveries, webhooks } from '../../change/table.ts'
@@ -29,6 +34,13 @@ type Limits = { limit: number; leaseSeconds: number; except: string[]; batches: 
 const { organizationId, webhookId, changeId, status, dueAt, attempts } = webhookDeliveries
 const isDue = sql`${status} = 'pending' and ${dueAt} <= ${nowMs}`
 
+const paced = arrayRows('paced', { webhookId: 'text', size: 'integer' })
+
+// Deliveries that are claimed of one webhook at a time; only one while it is failing.
+const share = sql`case when ${webhooks.failingSince} is null then
+  coalesce((select ${paced.cells.size} from ${paced.rows} where ${paced.cells.webhookId} = ${webhooks.id}),
+    ${sql.raw(String(firstBatchSize))}) else 1 end`
+
 const isReady = sql`${webhooks.status} = 'enabled'
   and (${webhooks.pausedUntil} is null or ${webhooks.pausedUntil} <= ${nowMs})`
 
@@ -47,21 +59,22 @@ export const webhooksWithPending = (condition: SQL) => sql`(
   )
   select distinct unnest(found) as id from walk)`
 
-const asked = arrayRows('asked', { id: 'text', share: 'integer' })
+// Random order, so that no webhook is always last when there is more than the limit.
+const ready = sql`(select ready.* from ${webhooksWithPending(sql`due_at <= ${nowMs}`)} as waited cross join lateral (
+    select ${webhooks.id}, ${share} as share from ${webhooks} where ${webhooks.id} = waited.id and ${isReady} limit 1) as ready
+  where not waited.id = any(${textArrayParam('except')}) order by random()) as asked`
 
 // Takes a share of each of some webhooks, oldest first. Rows that another process is claiming are left to it.
-const claim = query<ClaimedDelivery>(
-  'claim_webhook_deliveries',
-  () => sql`
+const claimOf = (asked: SQL, limit: SQL) => sql`
   with taken as (
     update ${webhookDeliveries} set attempts = ${attempts} + 1,
       due_at = now() + ${placeholder('leaseSeconds')}::float8 * interval '1 second'
     from (
-      select due.* from ${asked.typed} cross join lateral (
+      select due.* from ${asked} cross join lateral (
         select ${organizationId}, ${webhookId}, ${changeId} from ${webhookDeliveries}
         where ${inOrganizationIfNamed(organizationId)} and ${webhookId} = asked.id and ${isDue}
         order by ${dueAt}, ${changeId} limit asked.share for update skip locked
-      ) as due
+      ) as due limit ${limit}
     ) as free
     where ${inOrganizationIfNamed(organizationId)} and ${organizationId} = free.organization_id and ${webhookId} = free.webhook_id
       and ${changeId} = free.change_id
@@ -74,54 +87,59 @@ const claim = query<ClaimedDelivery>(
     (extract(epoch from ${changes.createdAt}) * 1000)::float8 as "createdAt"
   from taken join ${webhooks} on ${webhooks.id} = taken.webhook_id
   join ${changes} on ${inOrganizationIfNamed(changes.organizationId)} and ${changes.organizationId} = taken.organization_id
-    and ${changes.id} = taken.change_id`,
+    and ${changes.id} = taken.change_id`
+
+const claim = query<ClaimedDelivery>('claim_webhook_deliveries', () =>
+  claimOf(ready, sql`${placeholder('limit')}::integer`),
 )
 
-/** Number of due deliveries of a webhook, and on a distributed database of an organization. */
+const asked = arrayRows('asked', { id: 'text', share: 'integer' })
+
+const claimOwn = query<ClaimedDelivery>('claim_webhook_deliveries_of_organization', () =>
+  claimOf(asked.typed, sql`all`),
+)
+
+/** Number of due deliveries of a webhook and an organization. */
 type Due = { organizationId: string; webhookId: string; isFailing: boolean; count: number }
 
-// Finds webhooks with due deliveries, of each `enough` at most, in random order, so that none is always last when there is
-// more than the limit. No server of several has all deliveries of a webhook, so that each counts all that are due.
-function findDue(db: Database, except: string[], limit: number, enough: number) {
-  const isAskable = sql`${isReady} and ${notInArray(webhooks.id, except)}`
-  const isFailing = sql`${webhooks.failingSince} is not null as "isFailing"`
-  const each = (isAsked: SQL) => sql`
-    select ${organizationId} as "organizationId", ${webhookId} as "webhookId", ${isFailing}, count(*)::integer as count
+// No server has all deliveries of a webhook, so none can stop at its share: each counts all that are due.
+const findDue = (db: Database, except: string[], limit: number) =>
+  findEverywhere<Due>(
+    db,
+    organizationId,
+    (isAsked) => sql`
+    select ${organizationId} as "organizationId", ${webhookId} as "webhookId",
+      ${webhooks.failingSince} is not null as "isFailing", count(*)::integer as count
     from ${webhookDeliveries} join ${webhooks} on ${webhooks.id} = ${webhookId}
-    where ${isAsked} and ${isDue} and ${isAskable} group by 1, 2, 3 limit ${limit}`
-  const walk = sql`
-    select '' as "organizationId", ready.*, due.count
-    from ${webhooksWithPending(sql`due_at <= ${nowMs}`)} as waited
-    cross join lateral (
-      select ${webhooks.id} as "webhookId", ${isFailing} from ${webhooks} where ${webhooks.id} = waited.id and ${isAskable} limit 1
-    ) as ready
-    cross join lateral (select count(*)::integer as count from (
-      select from ${webhookDeliveries} where ${webhookId} = waited.id and ${isDue} limit ${enough}) as first) as due
-    order by random() limit ${limit}`
-  return findEverywhere<Due>(db, organizationId, each, () => walk)
+    where ${isAsked} and ${isDue} and ${isReady} and ${notInArray(webhooks.id, except)} group by 1, 2, 3 limit ${limit}`,
+  )
+
+async function claimEach(db: Database, { leaseSeconds, limit, batches, except }: Limits) {
+  const left = new Map(batches.map(({ webhookId, size }) => [webhookId, size]))
+  // As many as `share` allows, of all organizations of a webhook together.
+  const takeShare = ({ webhookId, isFailing, count }: Due): number => {
+    const free = left.get(webhookId) ?? firstBatchSize
+    const taken = Math.min(count, isFailing ? Math.min(free, 1) : free)
+    left.set(webhookId, isFailing ? 0 : free - taken)
+    return taken
+  }
+  const claimed: ClaimedDelivery[] = []
+  const found = groupBy(await findDue(db, except, limit), ({ organizationId }) => organizationId)
+  for (const [organizationId, due] of found) {
+    if (claimed.length >= limit) break
+    const shares = due.map((each) => {
+      return { id: each.webhookId, share: Math.min(takeShare(each), limit - claimed.length) }
+    })
+    claimed.push(...(await claimOwn(db, { organizationId, leaseSeconds, ...asked.values(shares) })))
+  }
+  return claimed
 }
 
 /** Claims due deliveries of webhooks that are not in `except`: a share of each webhook, oldest first, so that
  *  a large backlog or a slow receiver delays no other. No process claims them again until the lease ends. */
-export async function claimDeliveries(
-  db: Database,
-  { limit, leaseSeconds, except, batches }: Limits,
-): Promise<ClaimedDelivery[]> {
-  const sizes = new Map(batches.map(({ webhookId, size }) => [webhookId, size]))
-  let open = limit
-  const due = await findDue(db, except, limit, Math.max(firstBatchSize, ...sizes.values()))
-  // Of all organizations of a webhook together; only one while it is failing.
-  const shares = due.map(({ organizationId, webhookId, isFailing, count }) => {
-    const free = Math.min(sizes.get(webhookId) ?? firstBatchSize, isFailing ? 1 : limit)
-    const share = Math.min(free, count, open)
-    sizes.set(webhookId, isFailing ? 0 : free - share)
-    open -= share
-    return { organizationId, id: webhookId, share }
-  })
-  const wanted = shares.filter(({ share }) => share > 0)
-  return byOrganization(db, wanted, (own, organizationId) =>
-    claim(db, { organizationId, leaseSeconds, ...asked.values(own) }),
-  )
+export function claimDeliveries(db: Database, limits: Limits): Promise<ClaimedDelivery[]> {
+  if (mustClaimByOrganization(db)) return claimEach(db, limits)
+  return claim(db, { ...limits, ...paced.values(limits.batches) })
 }
 
 const unsent = arrayRows('unsent', { organizationId, webhookId, id: changeId, attempts })
