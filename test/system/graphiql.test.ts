@@ -16,6 +16,7 @@ const tabNames = [
   'Events',
   'Quote',
   'Checkout',
+  'Places',
   'Ticket',
   'BoxOffice',
   'Door',

@@ -158,7 +158,7 @@ async function findOffer(app: FastifyInstance, host: Host, demo: Saved, url: str
   const attendee = { fullName: 'Grace Hopper', email: 'grace@example.com' }
   const sell = async (ticketRateId: string, priceId: string) => {
     const items = [{ ticketRateId, tickets: [{ priceId, attendee }] }]
-    const input = { items, method: 'CASH', idempotencyKey: `demo ${ticketRateId}` }
+    const input = { items, method: 'CASH', idempotencyKey: `demo-${ticketRateId}` }
     return (await ask<Sale>(app, demo.integration_key, sellMutation, { input }))?.sellAtBoxOffice
   }
   const sold = await sell(ticketRateId, priceId)
