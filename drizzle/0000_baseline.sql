@@ -156,7 +156,6 @@ create table events (
 create index events_start_date_id_index on events (start_date, id);
 create index events_organization_id_start_date_id_index on events (organization_id, start_date, id);
 create index events_slug on events (organization_id, slug, start_date, id);
-create index events_music_genres on events using gin (music_genres) with (fastupdate=false);
 create index events_location_id_start_date_id_index on events (location_id, start_date, id);
 create index events_search_words_index on events using gin (search_words) with (fastupdate=false);
 create index events_moved on events (id) where moved_from is not null;
@@ -614,7 +613,7 @@ create table check_ins (
   request_hash text not null,
   ticket_id text,
   mode key_mode default 'live' not null,
-  event_id text,
+  event_id text not null,
   direction check_in_direction not null,
   forced boolean not null,
   people integer default 1 not null,
@@ -634,7 +633,9 @@ create index check_ins_ticket_id_created_at_id_index on check_ins (ticket_id, cr
 create index check_ins_of_event on check_ins (event_id, mode, created_at, id);
 create index check_ins_organization_id_created_at_index on check_ins (organization_id, created_at);
 
-create type redemption_outcome as enum ('OK', 'USED_UP', 'NOT_BOUGHT', 'UNPAID', 'CANCELLED', 'NOT_FOUND');
+create type redemption_outcome as enum (
+  'OK', 'USED_UP', 'NOT_BOUGHT', 'WRONG_EVENT', 'UNPAID', 'CANCELLED', 'NOT_FOUND'
+);
 -- Supplements handed out at the bar, kept so that a repeated key returns the first one.
 create table redemptions (
   organization_id text not null,

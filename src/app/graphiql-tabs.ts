@@ -23,20 +23,21 @@ ${mutation('Refund', 'refundTickets')`refunds {
   }`}`
 
 const webhook = `# Has changes sent to an address, signed with the
-# secret. What was sent: its deliveries.
+# secret. The same idempotencyKey shows it again for
+# a day, and makes no second webhook.
 ${mutation('Webhook', 'registerWebhook')`secret webhook { id url types status }`}`
 
 type Examples = Omit<ExampleValues, 'eventId' | 'paymentId'>
 
 // Shown if no values are known; users replace them with ids that the first tab returns.
 const placeholders: Examples = {
-  ...{ key: '', publishableKey: '', integrationKey: '' },
+  ...{ key: '', publishableKey: '', integrationKey: '', doorEventId: 'evt_…', doorTicketId: 'tkt_…' },
   ...{ ticketRateId: 'rate_…', priceId: 'price_…', ticketId: 'tkt_…' },
 }
 
 const events = `# Lists events with everything on sale. Press play,
 # or Ctrl-Enter. To search, give a filter: search,
-# during, near, city, musicGenre.
+# starts, during, near, city, musicGenre.
 query Events {
   events(first: 10) {
     totalCount
@@ -47,7 +48,7 @@ query Events {
       location { name city timezone }
       ticketRates {
         id name status
-        availability { sold available }
+        availability { available unlimited }
         currentPrice { id name price { amount currency } fee { amount } total { amount } }
         prices { id name total { amount } validUntil }
         supplements { id name price { amount } }
@@ -75,11 +76,20 @@ query Quote($input: QuoteCheckoutInput!) {
 }`
 
 const checkout = `# Holds tickets until the payment expires.
-# Open payment.pageUrl in another tab to pay.
+# Open payment.pageUrl in another tab to pay. Another
+# order has another idempotencyKey.
 ${mutation('Checkout', 'checkout')`conditionsChanged
   payment { id pageUrl status expiresAt totalAmount { amount currency } }
   tickets { id qrCode status attendee { fullName } }
   ticketRates { id availability { available } }`}`
+
+const places = `# Streams what is left of a rate. Leave it running
+# and check out in another tab: it tells at once.
+subscription Places($of: RatesBy!) {
+  ticketRates(of: $of) {
+    id status availability { available unlimited } currentPrice { id name total { amount currency } }
+  }
+}`
 
 const ticket = `# Reads one ticket, as an integration of its
 # organization. The channel reads what it sold.
@@ -102,7 +112,7 @@ ${mutation('BoxOffice', 'sellAtBoxOffice')`
   payment { id status totalAmount { amount currency } boxOffice { method reference } }
   tickets { id qrCode status documentUrl }`}`
 
-const door = `# Lets people in: TOO_EARLY until the doors open. The
+const door = `# Lets people in: OK, or the reason why not. The
 # idempotencyKey makes a repeated scan return the
 # first outcome. For integrations.
 ${mutation('Door', 'checkInTicket')`replayed checkIn {
@@ -127,10 +137,10 @@ query Changes($from: FeedStart!) {
   }
 }`
 
-/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, a ticket, the box office, the door, a
- *  refund, the change feed, a webhook. */
+/** Builds the initial tabs of GraphiQL: events, a quote, a checkout, the places left, a ticket, the box office, the door,
+ *  a refund, the change feed, a webhook. */
 export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]] {
-  const { ticketRateId, priceId, ticketId } = examples
+  const { ticketRateId, priceId, ticketId, doorEventId: eventId, doorTicketId } = examples
   const tabWith =
     (key: string) =>
     (text: string, variables: object): Tab => ({
@@ -147,12 +157,15 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
   return [
     asPage(events, {}),
     asPage(quote, { input: { items: itemsOf({}) } }),
-    asChannel(checkout, { input: { items } }),
+    asChannel(checkout, { input: { items, idempotencyKey: 'first-checkout' } }),
+    asPage(places, { of: { ids: [ticketRateId] } }),
     asIntegration(ticket, { id: ticketId }),
     asIntegration(boxOffice, {
       input: { items, method: 'CASH', reference: 'till 1', idempotencyKey: 'first-sale' },
     }),
-    asIntegration(door, { input: { ticket: { ticketId }, idempotencyKey: 'first-scan', people: 1 } }),
+    asIntegration(door, {
+      input: { ticket: { ticketId: doorTicketId }, eventId, idempotencyKey: 'first-scan', people: 1 },
+    }),
     asIntegration(refund, {
       input: {
         of: { ticketId },
@@ -162,7 +175,11 @@ export function graphiqlTabs(examples: Examples = placeholders): [Tab, ...Tab[]]
     }),
     asIntegration(changes, { from: { at: 'OLDEST' } }),
     asIntegration(webhook, {
-      input: { url: 'https://hooks.example.com/boxoffice', types: ['TICKET_ENTERED'] },
+      input: {
+        url: 'https://hooks.example.com/boxoffice',
+        types: ['TICKET_ENTERED'],
+        idempotencyKey: 'first-webhook',
+      },
     }),
   ]
 }

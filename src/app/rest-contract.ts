@@ -27,8 +27,15 @@ const tags = [
   },
 ]
 
-const description = `List events, check out tickets, read payments and tickets back. All else is GraphQL, at \`/graphql\`, with the same keys,
-codes and limits:
+const description = `List events, check out tickets, read payments and tickets back.
+
+- Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.
+- An unknown parameter or field is refused. Responses may get new fields, and lists of values new values: ignore what is
+  unknown.
+- A refusal has the body \`Refusal\`, with a code for programs. A status lists its codes; a request may break several rules at
+  once, and the status is that of the first. Retry 429 and 503 after \`Retry-After\` seconds.
+
+<details><summary>All else is GraphQL, with the same keys, codes and limits</summary>
 
 | need | operation |
 |---|---|
@@ -43,11 +50,7 @@ codes and limits:
 | watch places, payments and scans live | \`ticketRates\`, \`payment\`, \`checkIns\` |
 | read a payment in a browser, by a publishable key | \`paymentByUrl\` |
 
-- Bodies are JSON in UTF-8. Times are ISO 8601 in UTC with milliseconds, amounts are in major units of their currency.
-- An unknown parameter or field is refused. Responses may get new fields, and lists of values new values: ignore what is
-  unknown.
-- A refusal has the body \`Error\`, with a code for programs. A status lists its codes; a request may break several rules at
-  once, and the status is that of the first. Retry 429 and 503 after \`Retry-After\` seconds.`
+</details>`
 
 /** Contract of REST, for `addDocumentation`. */
 export const restContract: RestContract<ExampleValues> = {

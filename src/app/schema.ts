@@ -48,14 +48,14 @@ queryField('node', {
 
 queryField('nodes', {
   type: [NodeRef],
-  nullable: { list: false, items: true },
+  nullable: { list: true, items: true },
   needs: { caller: 'any', scope: 'none' },
   // The number of identifiers counts as those of a page do.
   complexity: ({ ids }) => ({
     field: costOf(lookups),
     multiplier: Math.min(maxNodes, Math.max(1, ids.length)),
   }),
-  description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see.`,
+  description: `Finds objects by their identifiers, at most ${maxNodes}, in the same order, as \`node\` does. Null in the place of each that does not exist or that the caller may not see; null as a whole if it is refused.`,
   args: builder.args((t) => ({
     ids: t.idList({ required: true, description: `Identifiers, at most ${maxNodes}.` }),
   })),

@@ -135,20 +135,24 @@ export async function queuedIn({ sql }: BenchDatabase): Promise<number> {
   return row?.count ?? 0
 }
 
-/** Issues a key to an integration of the organization that sold most tickets. Returns it with some of these
- *  tickets, which nobody has entered with and of which much is left to refund. */
-export async function ticketsOf({
-  url,
-  sql,
-}: BenchDatabase): Promise<{ organizationId: string; key: string; ids: string[]; currency: string }> {
-  const [organization] = await sql<{ id: string; currency: string }[]>`
-    select organization_id as id, currency from tickets group by 1, 2 order by count(*) desc, 1 limit 1`
+/** Issues a key to an integration of the organization that sold most tickets. Returns it with some tickets of its largest
+ *  event, which nobody has entered with and of which much is left to refund. */
+export async function ticketsOf({ url, sql }: BenchDatabase): Promise<{
+  organizationId: string
+  key: string
+  eventId: string
+  ids: string[]
+  currency: string
+}> {
+  const [organization] = await sql<{ id: string; currency: string; eventId: string }[]>`
+    select organization_id as id, currency, mode() within group (order by event_id) as "eventId"
+    from tickets group by 1, 2 order by count(*) desc, 1 limit 1`
   if (!organization) throw new Error('no ticket is sold')
   const tickets = await sql<{ id: string }[]>`
-    select id from tickets where organization_id = ${organization.id} and entered = 0 and total_amount >= 1000 order by md5(id) limit 2000`
+    select id from tickets where event_id = ${organization.eventId} and entered = 0 and total_amount >= 1000 order by md5(id) limit 2000`
   const key = await issueKey(url, 'integration', '--name', 'bench', '--organization', organization.id)
-  const { id: organizationId, currency } = organization
-  return { organizationId, key, ids: tickets.map(({ id }) => id), currency }
+  const { id: organizationId, currency, eventId } = organization
+  return { organizationId, key, eventId, ids: tickets.map(({ id }) => id), currency }
 }
 
 /** Counts the rows of each kind. */

@@ -43,9 +43,9 @@ export const doorPlans: JobPlan<Stage>[] = [
     name: `check-in-${scanners}`,
     description: 'single scans of tickets of one organization',
     reach: null,
-    async on({ tickets: { key, ids }, gateway, load, countScans, holdProblem }) {
+    async on({ tickets: { key, eventId, ids }, gateway, load, countScans, holdProblem }) {
       // Everybody enters, then everybody leaves.
-      const askOf = (number: number) => scanAsk(key, ids, number)
+      const askOf = (number: number) => scanAsk(key, { eventId, ids }, number)
       return {
         gateway: withHoldCheck(numberedSide(gateway, load, { clients: scanners, askOf }), countScans),
         yardstick: null,

@@ -1,5 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
+/** Idempotency key in the body of a request, in whose place each sending has one of its own. */
+export const freshKey = '00000000-0000-4000-8000-000000000000'
+
 /** A request of a load. */
 export type Ask = {
   method: 'GET' | 'POST' | 'PUT'

@@ -26,7 +26,7 @@ export type Stage = {
   /** Keys of channels with the same grants, one per client. */
   keys: string[]
   /** An integration's key and tickets of its organization, which nobody has entered with. */
-  tickets: { key: string; ids: string[]; currency: string }
+  tickets: { key: string; eventId: string; ids: string[]; currency: string }
   /** The service with default settings, without shared reads, and, started on first use, also without any
    *  cache. */
   gateway: Server

@@ -1,4 +1,4 @@
-import { type Ask, openClient, toBytes } from './http-client.ts'
+import { type Ask, freshKey, openClient, toBytes } from './http-client.ts'
 import { percentile } from './statistics.ts'
 
 export type Load = {
@@ -39,6 +39,14 @@ export async function runLoad({
   once = false,
 }: Load): Promise<LoadResult> {
   const requests = asks.map((ask) => toBytes(ask, port))
+  const keyPlaces = requests.map((bytes) => bytes.indexOf(freshKey))
+  const toSend = (turn: number) => {
+    const [bytes = Buffer.alloc(0), place = -1] = [requests[turn], keyPlaces[turn]]
+    if (place < 0) return bytes
+    const fresh = Buffer.from(bytes)
+    fresh.write(crypto.randomUUID(), place)
+    return fresh
+  }
   const opened = await Promise.all(Array.from({ length: clients }, () => openClient(port)))
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
@@ -57,7 +65,7 @@ export async function runLoad({
           break
         }
         const turn = once ? sent++ : next % requests.length
-        const { status, length } = await client.send(requests[turn] ?? Buffer.alloc(0))
+        const { status, length } = await client.send(toSend(turn))
         if (!stay) next++
         shortest = Math.min(shortest, length)
         longest = Math.max(longest, length)

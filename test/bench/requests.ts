@@ -1,6 +1,6 @@
 import type { Surface } from './bare-lookups-sql.ts'
 import type { Page } from './bare-pages-sql.ts'
-import type { Ask } from './http-client.ts'
+import { type Ask, freshKey } from './http-client.ts'
 
 /** Search terms with results in the catalogue. */
 export type Sample = { word: string; latitude: number; longitude: number; radius: number }
@@ -140,6 +140,7 @@ const inputOf = ({ rateId, priceId }: Target, discountCode?: string) => ({
   discountCode,
   redirectUrl: urls.redirect,
   errorUrl: urls.error,
+  idempotencyKey: freshKey,
 })
 
 /** Requests to check out one ticket of each rate, with a discount if there is a code. */
@@ -187,10 +188,14 @@ const roundOf = (ids: string[], number: number) => ({
 })
 
 /** Request with a number to scan one of these tickets: each enters in turn, and then each leaves. */
-export function scanAsk(apiKey: string, ids: string[], number: number): Ask {
+export function scanAsk(
+  apiKey: string,
+  { eventId, ids }: { eventId: string; ids: string[] },
+  number: number,
+): Ask {
   const { round, ticketId } = roundOf(ids, number)
   const direction = round % 2 === 0 ? 'IN' : 'OUT'
-  const input = { ticket: { ticketId }, direction, idempotencyKey: `scan-${number}` }
+  const input = { ticket: { ticketId }, eventId, direction, idempotencyKey: `scan-${number}` }
   return posting(apiKey, '/graphql', { query: scan, variables: { input } })
 }
 

@@ -160,12 +160,12 @@ const named: [what: string, query: string, callers: ['shop' | 'door', 'rival' | 
   ],
   [
     'the key of a scan',
-    'mutation { named: checkInTicket(input: { ticket: { ticketId: "x" }, idempotencyKey: "the-same" }) { ... on CheckInTicketPayload { replayed } } }',
+    'mutation { named: checkInTicket(input: { ticket: { ticketId: "x" }, eventId: "evt_1", idempotencyKey: "the-same" }) { ... on CheckInTicketPayload { replayed } } }',
     ['door', 'side'],
   ],
   [
     'the key of a redemption',
-    `mutation { named: redeemSupplement(input: { ticket: { ticketId: "x" }, supplementId: "x", idempotencyKey: "the-same" }) {
+    `mutation { named: redeemSupplement(input: { ticket: { ticketId: "x" }, eventId: "evt_1", supplementId: "x", idempotencyKey: "the-same" }) {
       ... on RedeemSupplementPayload { replayed } } }`,
     ['door', 'side'],
   ],

@@ -51,7 +51,7 @@ const documents: Record<string, Filled> = {
   'long lists': {
     ...{ isKept: true, count: 150 },
     make: (id) =>
-      `mutation Q${id} { registerWebhook(input: { url: "https://a.example", types: [${times(1_800, () => 'PAYMENT_PAID')}] }) { __typename } }`,
+      `mutation Q${id} { registerWebhook(input: { url: "https://a.example", types: [${times(1_800, () => 'PAYMENT_PAID')}], idempotencyKey: "once" }) { __typename } }`,
   },
 }
 

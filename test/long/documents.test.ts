@@ -19,7 +19,7 @@ const times = (count: number, part: (index: number) => string) =>
 
 // About 1,900 tokens and 45,000 characters, mostly of an operation that is not executed.
 const large = (tokens: number, rest: string) =>
-  `${rest} mutation Never { registerWebhook(input: { url: "https://a.example", types: [${times(tokens, () => 'PAYMENT_PAID')}] }) { __typename } } #${'x'.repeat(20_000)}\n`
+  `${rest} mutation Never { registerWebhook(input: { url: "https://a.example", types: [${times(tokens, () => 'PAYMENT_PAID')}], idempotencyKey: "once" }) { __typename } } #${'x'.repeat(20_000)}\n`
 const rate =
   'id name available availability { sold available } prices { id name price { amount } } supplements { id name }'
 

@@ -55,7 +55,10 @@ const many = (count: number, make: (index: number) => FloodRequest) =>
 const entry = { priceId: 'price_1', attendee: { fullName: 'Ana', email: 'ana@example.com' } }
 const checkout = 'mutation ($i: CheckoutInput!) { checkout(input: $i) { __typename } }'
 const items = {
-  i: { items: [{ ticketRateId: 'rate_1', tickets: Array.from({ length: 990 }, () => entry) }] },
+  i: {
+    items: [{ ticketRateId: 'rate_1', tickets: Array.from({ length: 990 }, () => entry) }],
+    idempotencyKey: 'once',
+  },
 }
 
 const floods: Record<string, FloodRequest[]> = {

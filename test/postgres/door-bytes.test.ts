@@ -46,7 +46,11 @@ async function sell(count: number, metadata: Record<string, string> | null): Pro
 }
 
 let keys = 0
-const scanOf = (ticketId: string) => ({ ticket: { ticketId }, idempotencyKey: `bytes_${keys++}` })
+const scanOf = (ticketId: string) => ({
+  ticket: { ticketId },
+  eventId: 'evt_1',
+  idempotencyKey: `bytes_${keys++}`,
+})
 
 /** Calls a mutation once for each ticket, or for all together, and counts the bytes that the database sends meanwhile. */
 async function bytesOf(field: string, fields: string, inputs: object[]): Promise<number> {

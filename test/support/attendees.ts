@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { deliveries } from '../../src/domain/delivery/table.ts'
-import { retiredDocuments } from '../../src/domain/ticket/table.ts'
+import { retiredDocuments, tickets } from '../../src/domain/ticket/table.ts'
 import { attendeeFields, fromAttendee, toAttendee } from './contract-input.ts'
 import type { Sale } from './sale.ts'
 
@@ -105,12 +105,14 @@ export const transferTicket = (sale: Sale, ticketId: string, more: object = {}, 
 export const resendTickets = (sale: Sale, of: object, headers = sale.channel, idempotencyKey?: string) =>
   answerOf(sale, 'resendTickets', { of, idempotencyKey }, headers)
 
-/** Scans a code, or a ticket by its identifier, and returns the outcome. */
+/** Scans a code, or a ticket by its identifier, at the event of the ticket, and returns the outcome. */
 export async function scanCode(sale: Sale, given: { qrCode?: string; ticketId?: string }): Promise<string> {
+  const isGiven = given.ticketId ? eq(tickets.id, given.ticketId) : eq(tickets.qrCode, given.qrCode ?? '')
+  const [found] = await sale.db.select({ eventId: tickets.eventId }).from(tickets).where(isGiven)
   const { data } = await sale.graphql<{ checkInTicket: { checkIn: { outcome: string } } }>(
     `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
       ... on CheckInTicketPayload { checkIn { outcome } } } }`,
-    { input: { ticket: given, idempotencyKey: crypto.randomUUID() } },
+    { input: { ticket: given, eventId: found?.eventId ?? 'evt_none', idempotencyKey: crypto.randomUUID() } },
     sale.integration.v2,
   )
   return data?.checkInTicket.checkIn.outcome ?? ''

@@ -123,7 +123,7 @@ export function toCheckoutInput(body: Body): Record<string, unknown> {
 export async function checkOutOverGraphql(sale: Sale, body: Body, more: Record<string, unknown> = {}) {
   const { data, errors } = await sale.graphql<{ checkout: CheckoutResult }>(
     checkoutMutation,
-    { input: { ...toCheckoutInput(await byKind(sale, body)), ...more } },
+    { input: { idempotencyKey: crypto.randomUUID(), ...toCheckoutInput(await byKind(sale, body)), ...more } },
     sale.channel,
   )
   expect(errors).toBeUndefined()

@@ -68,7 +68,11 @@ export async function walk({ at, channel, integration, fake, rate }: Walker): Pr
     askGraphql(at(), integration, [mutation(name, payload), expected], { input })
 
   const listed = await answerOf(`${at()}/events?populate=*`, { headers: channel })
-  if (!(await listed.text()).includes(`"rate_${rate}"`)) throw new Error(`rate_${rate} is not listed`)
+  type Listed = { data: { _id: string; ticket_rates: { _id: string }[] }[] }
+  const isSold = ({ ticket_rates }: Listed['data'][number]) =>
+    ticket_rates.some(({ _id }) => _id === `rate_${rate}`)
+  const eventId = ((await listed.json()) as Listed).data.find(isSold)?._id
+  if (!eventId) throw new Error(`rate_${rate} is not listed`)
   await askGraphql(at(), channel, ['{ events { nodes { id ticketRates { id } } } }', `"rate_${rate}"`])
 
   const body = {
@@ -102,9 +106,9 @@ export async function walk({ at, channel, integration, fake, rate }: Walker): Pr
   await askGraphql(at(), channel, [`{ ticket(id: "${first._id}") { qrCode } }`, `"${first.qr_code}"`])
 
   const ticket = { qrCode: first.qr_code }
-  const scan = { idempotencyKey: `in-${id}`, ticket }
+  const scan = { idempotencyKey: `in-${id}`, ticket, eventId }
   await asDoor('checkInTicket', '"OK"', scan, '... on CheckInTicketPayload { checkIn { outcome } }')
-  const drink = { idempotencyKey: `drink-${id}`, ticket, supplementId: `sup_${rate}` }
+  const drink = { idempotencyKey: `drink-${id}`, ticket, eventId, supplementId: `sup_${rate}` }
   await asDoor('redeemSupplement', '"OK"', drink, '... on RedeemSupplementPayload { outcome }')
   const { full_name: fullName, email } = attendee('Eva')
   const eva = { fullName, email }

@@ -72,7 +72,8 @@ export const laterToday = (given: Given<EventFile> = {}) => ({
 let keys = 0
 const nextKey = () => `scan_${keys++}`
 
-type Desk = Pick<Sale, 'graphql' | 'integration'>
+// A desk that stands at an event asks for no ticket's.
+type Desk = Pick<Sale, 'graphql' | 'integration'> & { eventId?: string }
 
 /** Opens an event with this rate in two gateways on one database with many connections. Scanners take turns
  *  at the gateways. */
@@ -84,7 +85,11 @@ export async function openTwoDoors(
   const other = await startGateway({ database })
   return {
     sale,
-    deskOf: (index) => (index % 2 === 0 ? sale : { graphql: other.graphql, integration: sale.integration }),
+    deskOf: (index) => ({
+      graphql: (index % 2 === 0 ? sale : other).graphql,
+      integration: sale.integration,
+      eventId: 'evt_1',
+    }),
     async close() {
       await other.close()
       await sale.close()
@@ -111,10 +116,25 @@ async function answerOf<Result>(
   return data.answer
 }
 
-/** Input of a scan with a key, and with its ticket as the one choice that it is. */
-function withTicket({ qrCode, ticketId, ...rest }: Record<string, unknown>): Record<string, unknown> {
+// Event of a ticket, for a scanner that stands at it; one that doesn't exist for a ticket that nobody has.
+async function eventOf({ graphql, integration }: Desk, given: Record<string, unknown>): Promise<string> {
+  type Found = { event: { id: string } }
+  type Listed = { ticket: Found | null; tickets: { nodes: Found[] } | null }
+  const { data } = await graphql<Listed>(
+    `query ($code: String, $id: ID!) { ticket(id: $id) { event { id } }
+      tickets(filter: { code: $code }, first: 1) { nodes { event { id } } } }`,
+    { code: given.qrCode ?? 'none', id: given.ticketId ?? 'none' },
+    integration.v2,
+  )
+  return (data?.ticket ?? data?.tickets?.nodes[0])?.event.id ?? 'evt_none'
+}
+
+/** Input of a scan with a key, at the event of its ticket, which is the one choice that it is. */
+async function withTicket(desk: Desk, given: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const { qrCode, ticketId, ...rest } = given
   const ticket = { ...(qrCode !== undefined && { qrCode }), ...(ticketId !== undefined && { ticketId }) }
-  return { idempotencyKey: nextKey(), ticket, ...rest }
+  const eventId = given.eventId ?? desk.eventId ?? (await eventOf(desk, given))
+  return { idempotencyKey: nextKey(), ticket, ...rest, eventId }
 }
 
 const scanFields = `replayed checkIn { outcome reasons people inside admits scannedAt firstEnteredAt forced
@@ -132,7 +152,7 @@ export const scanTicket = async (
   headers?: Record<string, string>,
 ): Promise<Scan> => {
   const fields = `... on CheckInTicketPayload { ${scanFields} }`
-  return toScan(await answerOf(desk, 'checkInTicket', [fields, headers], withTicket(given)))
+  return toScan(await answerOf(desk, 'checkInTicket', [fields, headers], await withTicket(desk, given)))
 }
 
 /** Uploads scans that were made offline. Returns their outcomes, or the errors of the whole batch. */
@@ -147,17 +167,17 @@ export async function uploadScans(
     desk,
     'checkInTickets',
     [fields, headers],
-    { scans: scans.map(withTicket) },
+    { scans: await Promise.all(scans.map((scan) => withTicket(desk, scan))) },
   )
   return Object.assign((answer.results ?? []).map(toScan), answer.errors && { errors: answer.errors })
 }
 
 /** Redeems a supplement at the bar. */
-export function redeem(
+export async function redeem(
   desk: Desk,
   given: Record<string, unknown>,
   headers?: Record<string, string>,
 ): Promise<Redemption> {
   const fields = '... on RedeemSupplementPayload { outcome redeemed left replayed ticket { id } }'
-  return answerOf(desk, 'redeemSupplement', [fields, headers], withTicket(given))
+  return answerOf(desk, 'redeemSupplement', [fields, headers], await withTicket(desk, given))
 }

@@ -35,7 +35,7 @@ const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
 
 function bodyOf({ rate, price, surface, idempotencyKey, discountCode }: Purchase) {
   const body = { ticket_rate_id: rate, tickets: [anEntry(price)], discount_code: discountCode }
-  const input = { ...toCheckoutInput(body), idempotencyKey }
+  const input = { ...toCheckoutInput(body), idempotencyKey: idempotencyKey ?? crypto.randomUUID() }
   return surface === 'rest' ? body : { query: mutation, variables: { input } }
 }
 

@@ -87,7 +87,9 @@ export async function openUpgrade() {
   const integration = await issueKey('integration', '--name', 'Door', ...organization)
   const old = await start('previous')
   const register = `mutation ($input: RegisterWebhookInput!) { registerWebhook(input: $input) { __typename } }`
-  await askGraphql(old, channel, [register, '"RegisterWebhookPayload"'], { input: { url: receiver.url } })
+  await askGraphql(old, channel, [register, '"RegisterWebhookPayload"'], {
+    input: { url: receiver.url, idempotencyKey: 'once' },
+  })
 
   const walkPayments: string[] = []
   const crowds: ReturnType<typeof openRetryingBuyers>[] = []

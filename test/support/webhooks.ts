@@ -100,8 +100,10 @@ export function webhooksOf(sale: Sale, headers: Headers = sale.channel) {
     if (!data) throw new Error('the query returned no data')
     return data
   }
-  const call = async (name: keyof typeof mutations, input: object): Promise<Result> => {
+  const call = async (name: keyof typeof mutations, given: object): Promise<Result> => {
     const verb = `${name[0]?.toUpperCase()}${name.slice(1)}`
+    const isKeyed = name === 'registerWebhook' || name === 'rotateWebhookSecret'
+    const input = { ...(isKeyed && { idempotencyKey: crypto.randomUUID() }), ...given }
     const query = `mutation ($input: ${verb}Input!) {
       ${name}(input: $input) { ${refused} ... on ${verb}Payload { ${mutations[name]} } } }`
     return (await ask<Record<string, Result>>(query, { input }))[name] ?? {}

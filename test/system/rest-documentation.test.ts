@@ -56,6 +56,33 @@ test('"Try it out" asks the address of the page, by whatever name', async () => 
   await close()
 })
 
+test.each([360, 1280])(
+  'at %i pixels the page begins with its operations, and shows what differs',
+  async (width) => {
+    const { page, complaints, close } = await openPage(demo.browser, demo.url, {
+      viewport: { width, height: 800 },
+    })
+    await page.goto(`${demo.url}/docs`)
+    const operation = page.locator('.opblock[id$="-checkoutTickets"]')
+    await operation.waitFor()
+    expect((await page.locator('.opblock').first().boundingBox())?.y).toBeLessThan(800)
+    await operation.locator('.opblock-summary-control').click()
+    const statuses = operation.locator('.response[data-code]')
+    await statuses.first().waitFor()
+    expect(await statuses.count()).toBeGreaterThan(10)
+    expect((await operation.boundingBox())?.height).toBeLessThan(width < 1000 ? 6000 : 4000)
+    // The headers are in the answer of success; those of others are a press away.
+    const headers = operation.locator('.headers-wrapper:visible')
+    expect(await headers.count()).toBe(1)
+    await operation.getByRole('button', { name: 'Headers and body of 409' }).click()
+    expect(await headers.count()).toBe(2)
+    await operation.getByRole('button', { name: 'Headers and body of 409' }).click()
+    expect(await headers.count()).toBe(1)
+    expect(complaints).toEqual([])
+    await close()
+  },
+)
+
 test('the page shows the messages to webhooks and the schemas', async () => {
   const { page, close } = await openPage(demo.browser, demo.url)
   await page.goto(`${demo.url}/docs`)

@@ -106,7 +106,10 @@ test('two schemas of one name are refused', () => {
 })
 
 test('examples show identifiers that are known to work, and keys stay out of the document', () => {
-  const keys = { key: 'box_test_1', publishableKey: 'box_test_2', integrationKey: 'box_test_3' }
+  const keys = {
+    ...{ key: 'box_test_1', publishableKey: 'box_test_2', integrationKey: 'box_test_3' },
+    ...{ doorEventId: 'evt_door', doorTicketId: 'tkt_door' },
+  }
   const examples = { ...keys, ...exampleIds, ticketId: 'tkt_demo' }
   const params = z.object({ thingId: z.string() })
   const example = { params: { thingId: exampleIds.ticketId }, answer: 'x' }

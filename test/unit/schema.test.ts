@@ -7,6 +7,7 @@ import {
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
+  isNonNullType,
   isObjectType,
   isScalarType,
   isSpecifiedScalarType,
@@ -41,6 +42,38 @@ test('every type, field, argument and enum value of the schema has a description
   )
   expect([...nameless, ...silent]).toEqual([])
   expect(types.some(isEnumType)).toBe(true)
+})
+
+test('whatever is told to be replayed needs a key, but for tickets that are sent again', () => {
+  const optional = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(
+    ({ name, args, type }) => {
+      const payload = getNamedType(type)
+      const payloads = isUnionType(payload) ? payload.getTypes() : []
+      if (!payloads.some((one) => one.getFields().replayed)) return []
+      const input = getNamedType(args.find((arg) => arg.name === 'input')?.type)
+      const key = isInputObjectType(input) ? input.getFields().idempotencyKey?.type : undefined
+      return key && isNonNullType(key) ? [] : [name]
+    },
+  )
+  expect(optional).toEqual(['resendTickets'])
+})
+
+test('what may yet be hidden is nullable, and nothing of a webhook’s body is in the schema', () => {
+  const typeOf = (field: string) => {
+    const [type = '', name = ''] = field.split('.')
+    const found = schema.getType(type)
+    return isObjectType(found) ? String(found.getFields()[name]?.type) : undefined
+  }
+  expect(['Discount.code', 'Attendee.fullName', 'Availability.sold', 'Query.nodes'].map(typeOf)).toEqual([
+    ...['String', 'String', 'Int', '[Node]'],
+  ])
+  expect(typeOf('Change.webhookData')).toBe('undefined')
+})
+
+test('every scalar says which form its values have', () => {
+  const scalars = types.filter(isScalarType)
+  expect(scalars.map(({ name }) => name)).toEqual(expect.arrayContaining(['Date', 'Decimal', 'CurrencyCode']))
+  for (const { name, specifiedByURL } of scalars) expect(specifiedByURL, name).toMatch(/^https:/)
 })
 
 test('every code of a refusal resolves to a type of its own facts, or to `OtherError`', async () => {

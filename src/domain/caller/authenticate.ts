@@ -126,13 +126,17 @@ const keyById = joinReads<KnownKey>(async (db, ids) => {
   return (await read(namedKeys(db, ids))) ?? (await read(ids)) ?? new Map()
 })
 
+const otherOrigin = 'This publishable key is for pages of other origins.'
+const noOrigin =
+  'A publishable key is for pages, whose browser sends the header Origin. An app or a program asks a server of its own, which has the key of the channel.'
+
 // A browser states the origin of the page, and lets no page state another one. A program can: so a publishable
 // key is no secret, and all that it may do is safe in anybody's hands.
 function fromItsOrigin(authenticated: Authenticated, { origin }: Credentials): Authenticated {
   const { caller } = authenticated
   if (caller.kind !== 'publishable') return authenticated
   if (origin === undefined || !includesOrigin(new Set(caller.origins), origin))
-    throw refusal('ORIGIN_NOT_ALLOWED', 'This publishable key is for pages of other origins.', ['origin'])
+    throw refusal('ORIGIN_NOT_ALLOWED', origin === undefined ? noOrigin : otherOrigin, ['origin'])
   return { ...authenticated, caller: { ...caller, origin } }
 }
 
@@ -159,6 +163,15 @@ async function verify(db: Database, credentials: Credentials, findKey: FindKey) 
   return byKey ?? bySecret
 }
 
+// A generator that knows no alternative between methods sends the headers of all of them.
+function tellingWhatWasSent(refused: Refusal, { apiKey, integrationId, secret, isKeyOnly }: Credentials) {
+  if (apiKey === undefined || isKeyOnly) return refused
+  const sent = Object.entries({ 'X-Api-Key': apiKey, integration_id: integrationId, secret })
+  const names = sent.flatMap(([name, value]) => (value === undefined ? [] : name)).join(', ')
+  const message = `${refused.message} The request has the headers ${names}, and all that are sent must be good: send X-Api-Key alone, or integration_id and secret.`
+  return unauthenticated(message, ...(refused.problems[0].path ?? []).map(String))
+}
+
 /** Authenticates a caller by method v2 (`x-api-key`), method v1 (`integration_id` and `secret`), or both. If
  *  both are sent, both must be valid and of the same organization; a channel belongs to each that it sells
  *  for. Resolves to null if no credentials were sent. A malformed key costs no SQL. Pass `findKey` to read
@@ -170,8 +183,9 @@ export async function authenticate(db: Database, credentials: Credentials, findK
     if (authenticated) rememberValidity(db, credentials, true)
     return authenticated
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'UNAUTHENTICATED') rememberValidity(db, credentials, false)
-    throw error
+    if (!(error instanceof Refusal) || error.code !== 'UNAUTHENTICATED') throw error
+    rememberValidity(db, credentials, false)
+    throw tellingWhatWasSent(error, credentials)
   }
 }
 

@@ -116,6 +116,9 @@ export const requireChannel = requireKind(kindsOf.channel)
  *  publishable key. */
 export const requireIntegration = requireKind(kindsOf.integration)
 
+/** Reports whether the caller is a page with a publishable key, which anybody may have. */
+export const isPublic = ({ caller }: Context): boolean => caller?.kind === 'publishable'
+
 /** Reports whether the caller has a scope: every caller but an integration whose key lacks it. */
 export const hasScope = ({ caller }: Context, scope: Needs['scope']): boolean =>
   caller?.kind !== 'integration' || scope === 'none' || caller.scopes.includes(scope)

@@ -43,11 +43,6 @@ export const ChangeRef = builder.objectRef<Change>('Change').implement({
       description: 'Organization of what changed.',
       ...viaId(organizationById, ({ organizationId }: Change) => organizationId),
     }),
-    webhookData: t.expose('data', {
-      type: 'JSON',
-      description:
-        'State of the subject right after the change, as webhooks receive it in `data`. Contains no personal data.',
-    }),
     createdAt: t.expose('createdAt', time('Time of the change.')),
   }),
 })

@@ -15,9 +15,7 @@ export const scannedTicket = z
 export const direction = z.enum(['in', 'out'])
 
 const scan = {
-  eventId: scalars.identifier
-    .nullish()
-    .describe('Event at this door, any if omitted; tickets of others are `WRONG_EVENT`.'),
+  eventId: scalars.identifier.describe('Event at this door. Tickets of others are `WRONG_EVENT`.'),
   idempotencyKey: scalars
     .text(200)
     .describe('Key of the scan, chosen by the scanner. A repeated scan returns the first outcome.'),
@@ -85,6 +83,7 @@ export const checkInBatchInput = z
 export const redeemInput = z
   .object({
     ticket: scannedTicket.describe('Ticket that the supplement was bought with.'),
+    eventId: scalars.identifier.describe('Event of this bar. Tickets of others are `WRONG_EVENT`.'),
     supplementId: scalars.identifier.describe('Supplement identifier.'),
     count: scalars.quantity
       .default(1)

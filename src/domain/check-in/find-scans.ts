@@ -7,7 +7,7 @@ import { type Context, requireIntegration } from '../caller/context.ts'
 import { events } from '../event/table.ts'
 import { locations } from '../location/table.ts'
 import { tickets } from '../ticket/table.ts'
-import type { CheckInInput, RedeemInput } from './check-in-input.ts'
+import type { CheckInInput } from './check-in-input.ts'
 import { type CheckIn, checkIns } from './table.ts'
 
 const parameter = sql.placeholder
@@ -20,17 +20,16 @@ const asked = arrayRows('asked', {
   ticketId: 'text',
   qrCode: 'text',
   eventId: 'text',
-  supplementId: 'text',
 })
-const { place, ticketId, supplementId, ...scan } = asked.cells
+const { place, ticketId, ...scan } = asked.cells
 
 // Only tickets that the organization sold in the mode of the caller: no test ticket enters at a real door.
 const isOfDoor = (table: string) => sql`${sql.raw(table)}.organization_id = ${parameter('organizationId')}
   and ${sql.raw(table)}.mode = ${parameter('mode')}::text::key_mode`
 
-// A code is unique only within its event: a ticket of the event at the door comes first, or one with the supplement
-// at the bar, then an active one, then that of the event nearest in time. The code of an expired ticket may have been reused. Chosen once,
-// where a join could look for each ticket of a batch once more for each row that it joins it with.
+// A code is unique only within its event: a ticket of the event at the door comes first, then an active one, then that of
+// the event nearest in time. The code of an expired ticket may have been reused. Chosen once, where a join could look for
+// each ticket of a batch once more for each row that it joins it with.
 const chosen = sql`(with chosen as materialized (
   select ${place} as place, case
     when ${ticketId} is not null then (
@@ -39,9 +38,7 @@ const chosen = sql`(with chosen as materialized (
       select scanned.id from ${tickets} as scanned join ${events} as shown on shown.id = scanned.event_id
       where scanned.qr_code = ${scan.qrCode} and ${isOfDoor('scanned')}
         and scanned.ended is distinct from 'expired'
-      order by scanned.event_id = coalesce(${scan.eventId}, '') desc,
-        scanned.supplements @> jsonb_build_array(jsonb_build_object('supplementId', ${supplementId})) desc,
-        scanned.status = 'active' desc,
+      order by scanned.event_id = ${scan.eventId} desc, scanned.status = 'active' desc,
         abs(extract(epoch from shown.start_date - now())), scanned.id
       limit 1)
     end as id
@@ -88,8 +85,7 @@ const made: Find<CheckIn> = {
 const findBoth = queryTogether<[ScannedTicket, CheckIn]>('find_scans', [scanned, made])
 
 /** A scan at the door or at the bar. */
-type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'idempotencyKey'> &
-  Partial<Pick<CheckInInput, 'eventId'> & Pick<RedeemInput, 'supplementId'>>
+type Scan = Pick<CheckInInput, 'ticketId' | 'qrCode' | 'eventId' | 'idempotencyKey'>
 
 /** Finds the tickets of scans within the organization of the calling integration, by place, and the check-ins that it
  *  made with their keys, by key. Locks nothing. */

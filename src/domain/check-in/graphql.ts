@@ -82,10 +82,8 @@ const CheckInRef = builder.objectRef<NewCheckIn>('CheckIn').implement({
   fields: (t) => ({
     event: t.field({
       type: EventRef,
-      ...nullable(
-        'Event at the door, or that of the ticket if the scan names none; null if there is no such event.',
-      ),
-      resolve: ({ eventId }, _args, ctx) => (eventId ? loadNamed(ctx, eventById, eventId) : null),
+      ...nullable('Event at the door; null if there is no such event.'),
+      resolve: ({ eventId }, _args, ctx) => loadNamed(ctx, eventById, eventId),
     }),
     outcome: t.expose('outcome', { type: CheckInOutcomeRef, description: 'Outcome of the scan.' }),
     reasons: t.field({

@@ -28,7 +28,8 @@ type Decided = Pick<Redemption, 'outcome' | 'redeemed' | 'left'>
 const nothing = (outcome: Redemption['outcome'], left = 0): Decided => ({ outcome, redeemed: 0, left })
 
 /** Decides what a bar may hand out: all items or none, never more than were bought and not yet redeemed. */
-function decideOutcome(ticket: LockedTicket, { supplementId, quantity }: RedeemInput): Decided {
+function decideOutcome(ticket: LockedTicket, { eventId, supplementId, quantity }: RedeemInput): Decided {
+  if (ticket.eventId !== eventId) return nothing('WRONG_EVENT')
   if (ticket.status === 'cancelled') return nothing('CANCELLED')
   if (ticket.status !== 'active') return nothing('UNPAID')
   const sold = ticket.supplements.find((supplement) => supplement.supplementId === supplementId)

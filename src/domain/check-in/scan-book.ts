@@ -46,7 +46,7 @@ function decideScan(
   { rise, fall }: LaterRange,
   isEarly: boolean,
 ): CheckIn['outcome'] {
-  if (eventId && eventId !== ticket.eventId) return 'WRONG_EVENT'
+  if (eventId !== ticket.eventId) return 'WRONG_EVENT'
   if (ticket.status === 'cancelled') return 'CANCELLED'
   if (ticket.status !== 'active') return 'UNPAID'
   if (direction === 'out') return people <= ticket.entered + fall ? 'OK' : 'NOT_INSIDE'
@@ -149,9 +149,8 @@ export async function openScanBook(
   return {
     /** Decides a scan and counts its people. Expects scans in the order of their times. */
     enter(scan: BookedScan): NewCheckIn {
-      const { input, requestHash, scannedAt, ticket } = scan
-      const { idempotencyKey, direction, people, force: forced } = input
-      const eventId = input.eventId || ticket?.eventId || null
+      const { input, requestHash, scannedAt } = scan
+      const { idempotencyKey, eventId, direction, people, force: forced } = input
       const given = { idempotencyKey, requestHash, eventId, direction, people, forced, scannedAt }
       const checkIn = { id: newId('chk'), ...by, ...given, ...tallyScan(scan) }
       made.push(checkIn)
@@ -162,7 +161,7 @@ export async function openScanBook(
     async write(): Promise<void> {
       if (made.length === 0) return
       await insert(tx, made)
-      announceOnCommit(tx, 'check-ins', [...new Set(made.flatMap(({ eventId }) => eventId ?? []))])
+      announceOnCommit(tx, 'check-ins', [...new Set(made.map(({ eventId }) => eventId))])
       if (moved.size === 0) return
       await writeCounts(tx, { organizationId, ...counted.values([...moved]) })
       await recordChanges(tx, changes)

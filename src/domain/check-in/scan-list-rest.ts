@@ -127,7 +127,12 @@ export const scanListRoute = route({
     refuses: ['CURSOR_UNKNOWN'],
     sends: ['Link'],
     isConditional: true,
-    example: { params: { eventId: exampleIds.eventId }, query: { limit: 5 }, answer: scanListExample },
+    example: {
+      params: { eventId: exampleIds.eventId },
+      query: { limit: 5 },
+      others: { since: scanListExample.cursor },
+      answer: scanListExample,
+    },
   },
   handler: (request, reply) => {
     const { params, query, ctx, routeOptions } = request

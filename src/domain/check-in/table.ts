@@ -56,8 +56,8 @@ export const checkIns = pgTable(
     id: text().notNull(),
     ...scanColumns(),
     mode: modeColumn(),
-    /** Event at the door, whatever the scanner named it; that of the ticket if it named none. */
-    eventId: text('event_id'),
+    /** Event at the door, whatever the scanner named it. */
+    eventId: text('event_id').notNull(),
     direction: checkInDirection().notNull(),
     forced: boolean().notNull(),
     /** Number of people who enter or leave. */
@@ -90,6 +90,7 @@ export const redemptionOutcomes = {
   OK: 'The items are to be handed out.',
   USED_UP: 'Fewer items are left than were asked for. None was redeemed.',
   NOT_BOUGHT: 'The supplement was not bought with the ticket.',
+  WRONG_EVENT: 'The ticket is for another event.',
   UNPAID: 'The ticket was never paid, or has expired.',
   CANCELLED: 'The ticket was cancelled.',
   NOT_FOUND: 'No ticket of the organization matches.',

@@ -104,8 +104,11 @@ export const exampleIds = {
 }
 
 /** Values that work: keys of a channel, of its pages and of an integration, and identifiers of an event of the
- *  integration's organization, a rate with a price on sale, a payment, and a ticket of it. */
-export type ExampleValues = Record<'key' | 'publishableKey' | 'integrationKey', string> & typeof exampleIds
+ *  integration's organization, a rate with a price on sale, a payment, and a ticket of it;
+ *  an event whose doors are open, and a ticket for it. */
+export type ExampleValues = Record<'key' | 'publishableKey' | 'integrationKey', string> &
+  Record<'doorEventId' | 'doorTicketId', string> &
+  typeof exampleIds
 
 /** Finds values that work; undefined if nothing is on sale. */
 export type FindExampleValues = () => Promise<ExampleValues | undefined>

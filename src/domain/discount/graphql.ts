@@ -32,7 +32,10 @@ export const DiscountRef = builder.objectRef<Discount>('Discount').implement({
   interfaces: [NodeRef],
   extensions: { node: { scope: 'catalogue', load: discountById } },
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'Code that buyers type. Its case does not matter.' }),
+    code: t.exposeString(
+      'code',
+      nullable('Code that buyers type. Its case does not matter. Null where the caller may not see it.'),
+    ),
     name: t.exposeString('name', { description: 'Display name.' }),
     percentage: t.exposeFloat('percentage', nullable('Percentage off the price; null if `amount` is set.')),
     amount: t.field(

@@ -41,13 +41,13 @@ const IframeRef = builder.objectRef<Event>('Iframe').implement({
 
 const EventStatusRef = enumOf(
   'EventStatus',
-  'Whether the tickets of an event are sold. Values may be added: treat an unknown one as not on sale.',
+  'State of an event as a whole. Values may be added: treat an unknown one as not on sale.',
   {
     DRAFT: 'Reserved for an event that is not public yet.',
-    ON_SALE:
-      'Public, and not over: the `status` of each of its ticket rates says whether that is on sale now.',
+    PUBLISHED:
+      'Public, and not over. It tells nothing of the sale: the `status` of each of its ticket rates says whether that is on sale now.',
     PAUSED: 'Reserved for an event whose sale the organization has paused.',
-    ARCHIVED: 'Over.',
+    ENDED: 'Over.',
     CALLED_OFF: 'Reserved for an event that does not take place.',
   },
 )
@@ -64,7 +64,7 @@ EventRef.implement({
     status: t.field({
       type: EventStatusRef,
       description: 'Current status.',
-      resolve: ({ endDate }, _args, { now }) => (endDate > now ? 'ON_SALE' : 'ARCHIVED'),
+      resolve: ({ endDate }, _args, { now }) => (endDate > now ? 'PUBLISHED' : 'ENDED'),
     }),
     description: t.exposeString('description', nullable('Description for the public.')),
     minimumAge: t.int({ ...nullable('Minimum age in years; null for any age.'), resolve: minimumAge }),

@@ -67,11 +67,14 @@ function withSuffixes(words: readonly string[]): string[] {
 
 // Words contain no quotes and no backslashes, so they need no escaping between quotes.
 
-/** Formats the words of a name as a `tsvector`, for the column that searches read. */
-export const toVector = (words: readonly string[]): string =>
-  withSuffixes(words)
-    .map((word) => `'${word}'`)
-    .join(' ')
+/** Formats a music genre as a `tsquery`, whatever its case, accents and punctuation: one word, which begins as no word of
+ *  a name does. Its length is bounded as that of a word. */
+export const toGenreQuery = (genre: string): string =>
+  `'#${[...searchWords(genre).join(' ')].slice(0, 100).join('')}'`
+
+/** Formats the words of a name, and music genres, as a `tsvector`, for the column that searches read. */
+export const toVector = (words: readonly string[], genres: readonly string[]): string =>
+  [...withSuffixes(words).map((word) => `'${word}'`), ...genres.map(toGenreQuery)].join(' ')
 
 /** Formats words as a `tsquery` that requires, for each of them, a word that starts with it. No words give an
  *  empty query, which matches nothing: callers must not filter by it. */

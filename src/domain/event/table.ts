@@ -49,7 +49,7 @@ export const events = pgTable(
     imageUrl: text('image_url'),
     iframeTagUrl: text('iframe_tag_url'),
     iframeScriptUrl: text('iframe_script_url'),
-    /** Folded words of the name, which searches match by prefix (DECISIONS, listing events). */
+    /** Folded words of the name, which searches match by prefix, and music genres, each as one word (DECISIONS, listing events). */
     searchWords: tsvector('search_words').notNull(),
     /** Changes with the event and with anything listed under it, by a trigger. Sales do not change it. */
     revision: uuid().notNull().defaultRandom(),
@@ -64,9 +64,8 @@ export const events = pgTable(
     index().on(event.startDate, event.id),
     index().on(event.organizationId, event.startDate, event.id),
     index('events_slug').on(event.organizationId, event.slug, event.startDate, event.id),
-    // Written at once: a list of what is pending, which every search reads whole, grows until a vacuum.
-    index('events_music_genres').using('gin', event.musicGenres).with({ fastupdate: false }),
     index().on(event.locationId, event.startDate, event.id),
+    // Written at once: a list of what is pending, which every search reads whole, grows until a vacuum.
     index().using('gin', event.searchWords).with({ fastupdate: false }),
     // Events whose attendees are to be told.
     index('events_moved').on(event.id).where(sql`${event.movedFrom} is not null`),

@@ -27,6 +27,7 @@ import {
   maxCount,
   oneOf,
   optional,
+  ownIdText,
   percentage,
   rateTypeOf,
   rule,
@@ -67,7 +68,7 @@ export const discountFile = z
   )
 
 export const organizationFile = z.strictObject({
-  _id: identifier,
+  _id: identifier.describe(ownIdText),
   name: text(200),
   slug,
   currency,
@@ -84,7 +85,7 @@ export const organizationFile = z.strictObject({
 
 export const locationFile = z
   .strictObject({
-    _id: identifier,
+    _id: identifier.describe(ownIdText),
     organization_id: identifier,
     name: text(200),
     address: optional(multilineText(500)),
@@ -219,7 +220,7 @@ export const eventFile = z
       .describe('Minimum age in years; 0 for any age. Read from `age` if null or absent.'),
     outfit: optional(multilineText(500)),
     ambiences: z.array(text(100)).nullish(),
-    music_genres: z.array(text(100)).nullish(),
+    music_genres: z.array(text(100)).max(100, 'must have at most 100 music genres').nullish(),
     artists: z.array(z.strictObject({ name: text(200), image_url: optional(httpUrl) })).nullish(),
     display_date: timestamp.nullish(),
     start_date: timestamp,

@@ -112,7 +112,10 @@ export const eventRow = ({ id, key, input }: Input<'events'>, kept?: EventRow): 
       : input.artists?.map(({ name, image_url }) => ({ name, imageUrl: image_url ?? null })),
   iframeTagUrl: within(input.iframe, 'tag_url'),
   iframeScriptUrl: within(input.iframe, 'script_url'),
-  searchWords: toVector(searchWords(input.name)),
+  searchWords: toVector(
+    searchWords(input.name),
+    (input.music_genres === undefined ? kept?.musicGenres : input.music_genres) ?? [],
+  ),
 })
 
 export function ticketRateRow(

@@ -96,7 +96,12 @@ function findTakenIds(catalogue: Catalogue, existing: Existing): Problem[] {
         ({ id, parentId }) =>
           others.some((other) => other.has(id)) || (known.get(id)?.parentId ?? parentId) !== parentId,
       )
-      .map(({ id, path }) => invalid([...path, '_id'], `The identifier ${id} is taken.`))
+      .map(({ id, path }) =>
+        invalid(
+          [...path, '_id'],
+          `The identifier ${id} is taken: identifiers are unique in the whole service.`,
+        ),
+      )
   const { discounts, locations, events, ticketRates, prices, supplements, questions } = existing
   return [
     ...taken(catalogue.locations, locations),

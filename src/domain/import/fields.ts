@@ -109,7 +109,8 @@ export function rateTypeOf(given: Availability | null | undefined): (typeof rate
 }
 
 /** Description of an identifier that may be absent. */
-export const idText = 'Identifier. Derived from the names if absent, so that a second import finds it again.'
+export const ownIdText = 'Identifier, unique in the whole service, whoever imports.'
+export const idText = `${ownIdText} Derived from the names if absent, so that a second import finds it again.`
 
 /** Yes or no, which may be absent. */
 export const flag = z.boolean().nullish()

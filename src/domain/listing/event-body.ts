@@ -16,7 +16,7 @@ const iframe = body('SalesWidget', 'Embeddable sales widget of an event.', {
 })
 
 /** Event, with its ticket rates beside it, unless they are undefined (INTERFACE, Event). */
-export const eventBody = body('Event', 'Event of an organization.', {
+export const eventBody = body('ListedEvent', 'Event of an organization.', {
   _id: field.text('id', 'Event identifier.', exampleIds.eventId),
   name: field.text('name', 'Display name.', 'Noche de vermut'),
   slug: field.text('slug', 'URL-friendly name.', 'noche-de-vermut'),

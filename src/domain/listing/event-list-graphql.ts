@@ -18,6 +18,7 @@ import {
   type EventOrder,
   eventFilter,
   eventOrders,
+  only,
   readCursor,
   searchEvents,
   toCursor,
@@ -51,23 +52,27 @@ inputOf('NearInput', circle)
 
 const { organizationId, locationId, search, near, city, countryCode, genre, onSale } = eventFilter.shape
 
+const earlier = (one: Date | null | undefined, other: Date | null | undefined) =>
+  one && other && one > other ? other : (one ?? other)
+
 const filter = z
   .object({
     search,
-    during: scalars.timeRange
-      .nullish()
-      .describe(
-        'Returns only events within these times: that start at or after `from`, and end at or before `until`. Without it, only events that have not ended.',
-      ),
+    during: only(
+      scalars.timeRange,
+      'that take place at one of these times, if only in part: they start before `until` and end after `from`. Without it and `starts`, only events that have not ended',
+    ),
+    starts: only(scalars.timeRange, 'that start at one of these times'),
     ...{ near, city, countryCode, locationId, organizationId },
     musicGenre: genre,
     onSale,
   })
   .transform(
-    ({ during, musicGenre, ...given }): EventFilter => ({
+    ({ during, starts, musicGenre, ...given }): EventFilter => ({
       ...given,
-      startDate: during?.from,
-      endDate: during?.until,
+      startDate: starts?.from,
+      startsBefore: earlier(starts?.until, during?.until),
+      notOverAt: during?.from,
       genre: musicGenre,
     }),
   )

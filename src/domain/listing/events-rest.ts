@@ -4,7 +4,7 @@ import * as scalars from '../../engine/base/input-types.ts'
 import { answerOf } from '../../engine/rest/body.ts'
 import { answerRead, linkTo, route } from '../../engine/rest/route.ts'
 import { inQuery } from '../../engine/rest/snake-case.ts'
-import { type Context, loadNamed } from '../caller/context.ts'
+import { type Context, isPublic, loadNamed } from '../caller/context.ts'
 import { exampleIds } from '../contract/ids.ts'
 import { refusal } from '../contract/problem-codes.ts'
 import { eventById } from '../event/loaders.ts'
@@ -84,17 +84,17 @@ function nearOf({ lat, lng, radius }: Pick<Query, 'lat' | 'lng' | 'radius'>): Ev
 }
 
 /** Makes the bodies of events, with the ticket rates that `populate` asks for and everything that is shown of them. */
-async function toBodies(events: Event[], populate: Query['populate'], { loaders, now }: Context) {
+async function toBodies(events: Event[], populate: Query['populate'], ctx: Context) {
   if (!populate) return events.map((event) => eventBody.of(event, undefined))
-  const withCapacity = populate.includes('capacity')
+  const { loaders, now } = ctx
+  const shown = { now, withCapacity: populate.includes('capacity'), isPublic: isPublic(ctx) }
   const toRateBody = async (rate: TicketRate, event: Event) =>
     ticketRateBody.of(rate, {
       event,
       prices: await loaders.load(pricesByTicketRateId, rate.id),
       supplements: await loaders.load(supplementsByTicketRateId, rate.id),
       questions: await loaders.load(questionsByTicketRateId, rate.id),
-      now,
-      withCapacity,
+      ...shown,
     })
   const toBody = async (event: Event) => {
     const rates = await loaders.load(ticketRatesByEventId, event.id)
@@ -136,7 +136,22 @@ export const eventListRoute = route({
     refuses: ['REQUIRED', 'ORIGIN_NOT_ALLOWED'],
     sends: ['Link'],
     isConditional: true,
-    example: { query: { populate: '*', limit: 5 }, answer: { success: true, data: [eventBody.example] } },
+    example: {
+      query: { populate: '*', limit: 5 },
+      others: {
+        ...{
+          organization_id: eventBody.example.organization_id,
+          location_id: 'loc_demo_1',
+          search: 'vermut',
+        },
+        ...{ start_date: '2026-12-01', end_date: '2027-02-01', lat: 40.4168, lng: -3.7038, radius: 10 },
+        ...{
+          offset: 50,
+          cursor: toCursor({ startDate: new Date(1_798_747_200_000), id: exampleIds.eventId }),
+        },
+      },
+      answer: { success: true, data: [eventBody.example] },
+    },
   },
   handler: (request, reply) =>
     answerRead(request, reply, async (ctx) => {

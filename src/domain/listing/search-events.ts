@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gte, inArray, lte, not, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gte, inArray, lt, lte, not, or, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { cursorReader, encodeCursor } from '../../engine/base/cursor.ts'
 import { identifierPattern } from '../../engine/base/ids.ts'
@@ -8,7 +8,7 @@ import { rowsOf } from '../../engine/data/json-rows.ts'
 import { anyOf, atRunTime, query, type Select, textArrayParam, unindexed } from '../../engine/data/query.ts'
 import { type Context, requireCaller } from '../caller/context.ts'
 import { eventById } from '../event/loaders.ts'
-import { searchWords, toQuery } from '../event/search-words.ts'
+import { searchWords, toGenreQuery, toQuery } from '../event/search-words.ts'
 import { type Event, events, isLong } from '../event/table.ts'
 import { foldedCity, locations } from '../location/table.ts'
 import { isOnSale } from '../ticket-rate/sale-rules.ts'
@@ -36,7 +36,8 @@ export const circle = z
   })
   .describe('Circle around a point, measured along the great circle.')
 
-const only = scalars.filtersOf('events')
+/** Makes a filter of events, with a text that says which of them it returns. */
+export const only = scalars.filtersOf('events')
 
 /** Filter of the list. */
 export const eventFilter = z.object({
@@ -50,15 +51,20 @@ export const eventFilter = z.object({
   ),
   city: only(scalars.text(200), 'at locations in this city, whose case and accents do not matter'),
   countryCode: only(scalars.countryCode, 'at locations in this country, a two-letter ISO 3166 code'),
-  genre: only(scalars.text(100), 'with this music genre, as it is written'),
+  genre: only(scalars.text(100), 'with this music genre, whose case, accents and punctuation do not matter'),
   near: only(circle, 'at locations within this circle'),
   onSale: only(
     z.boolean(),
     'with a ticket rate whose `status` is `ON_SALE`; if false, only those without. A page looks through ten events for each that it may show, so it may be short or empty and `hasNextPage` true',
   ),
 })
-/** Filter of the list. All that it finds is `within` an organization, if that is given. */
-export type EventFilter = z.output<typeof eventFilter> & { within?: string }
+/** Filter of the list. All that it finds is `within` an organization, if that is given, starts before `startsBefore`,
+ *  and is not over at `notOverAt`. */
+export type EventFilter = z.output<typeof eventFilter> & {
+  within?: string
+  startsBefore?: Date | null
+  notOverAt?: Date | null
+}
 
 /** Page of the list: after the last event of the previous page, or by offset. */
 type EventPage = { first: number; after?: Position | null; offset?: number; orderBy?: EventOrder }
@@ -83,6 +89,18 @@ const isAt = (indexed: SQL | undefined, exact?: SQL) =>
     inArray(events.locationId, sql`(select ${locations.id} from ${locations} where ${and(indexed, exact)})`),
   )
 
+// Condition that an event ends after a time, and bound of its start. It began at most a week before that, unless it lasts
+// longer: then no earlier than the first such event that the caller sees. This bound lets the index on `start_date` skip
+// past events, however many there are. The offset keeps the planner from looking for the first one by that very index.
+const endsAfter = (time: SQL) =>
+  [
+    sql`${events.endDate} > ${time}`,
+    sql`${events.startDate} >= least(${time} - interval '7 days',
+    (select min(start_date) from (select ${events.startDate} from ${events} where ${isLong(events)}
+      and ${events.endDate} > ${time} and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,
+  ] as const
+const [isNotOver, couldBeNotOver] = endsAfter(sql`${parameter('notOverAt')}::timestamptz`)
+
 // In the order in which they make the names of statements.
 const conditions = {
   // One organization has an index in the order of the list; what is at a location needs none but the location's.
@@ -93,16 +111,14 @@ const conditions = {
   startDate: gte(events.startDate, parameter('startDate')),
   // No event ends before it starts, and only the start is in the order of the list.
   endDate: and(lte(events.endDate, parameter('endDate')), lte(events.startDate, parameter('endDate'))),
-  // An event that has not ended began at most a week ago, unless it lasts longer: then no earlier than the
-  // first such event that the caller sees. This bound lets the index on `start_date` skip past events,
-  // however many there are. The offset keeps the planner from looking for the first one by that very index.
-  notEnded: sql`${events.endDate} > now() and ${events.startDate} >= least(now() - interval '7 days',
-    (select min(start_date) from (select ${events.startDate} from ${events} where ${isLong(events)}
-      and ${events.endDate} > now() and ${anyOf(events.organizationId, 'organizationIds')} offset 0) as long))`,
+  startsBefore: lt(events.startDate, parameter('startsBefore')),
+  // An event of no length is at its start.
+  notOverAt: and(or(isNotOver, gte(events.startDate, parameter('notOverAt'))), couldBeNotOver),
+  notEnded: and(...endsAfter(sql`now()`)),
   search: has(sql`${events.searchWords} @@ ${parameter('search')}::tsquery`),
   city: isAt(sql`${foldedCity(locations.city)} = ${foldedCity(parameter('city'))}`),
   countryCode: isAt(sql`${locations.countryCode} = ${parameter('countryCode')}`),
-  genre: has(sql`${events.musicGenres} @> array[${parameter('genre')}::text]`),
+  genre: has(sql`${events.searchWords} @@ ${parameter('genre')}::tsquery`),
   near: isAt(
     // The box can use the index; the distance is exact.
     and(
@@ -144,7 +160,7 @@ const lookedThrough = 10
  *  not is to be kept of the events that they find. */
 function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Context) {
   const words = searchWords(filter.search ?? '')
-  const { near, startDate, endDate, onSale, ...plain } = filter
+  const { near, startDate, endDate, startsBefore, notOverAt, onSale, ...plain } = filter
   const organizationIds = requireCaller(ctx).organizationIds.filter(
     (id) => id === (organizationId ?? id) && id === (within ?? id),
   )
@@ -154,14 +170,15 @@ function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Con
     ofLocated: filter.locationId,
     ofOne: !filter.locationId && organizationIds.length <= 1,
     ofSome: !filter.locationId && organizationIds.length > 1,
-    notEnded: !startDate && !endDate,
+    notEnded: !startDate && !endDate && !startsBefore && !notOverAt,
     onSale: isSet && onSale,
     notOnSale: isSet && onSale === false,
     search: words.length,
   }
   const names = (Object.keys(conditions) as Condition[]).filter((name) => given[name])
   // Placeholders bypass Drizzle's mapping, and the driver takes timestamps as text.
-  const timestamps = { startDate: startDate?.toISOString(), endDate: endDate?.toISOString() }
+  const times = { startDate, endDate, startsBefore, notOverAt }
+  const timestamps = Object.fromEntries(Object.entries(times).map(([name, at]) => [name, at?.toISOString()]))
   return {
     names,
     kept: isSet ? null : (onSale ?? null),
@@ -171,6 +188,7 @@ function readFilter({ within, organizationId, ...filter }: EventFilter, ctx: Con
       ...near,
       ...(near && boxAround(near)),
       search: toQuery(words),
+      genre: filter.genre && toGenreQuery(filter.genre),
       organizationIds,
       organizationId: organizationIds[0] ?? '',
       mode: ctx.mode,

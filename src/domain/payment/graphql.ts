@@ -59,7 +59,7 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
     pageUrl: t.string({
       nullable: true,
       description:
-        'Payment page to send the buyer to. Null unless the caller is the channel that made the checkout.',
+        'Payment page to send the buyer to. Null unless the caller is the channel that made the checkout. With `?tickets` it shows a buyer who has paid the tickets, and goes on to no `redirectUrl`. In the sandbox a test pays by posting the form `action=pay` to it.',
       resolve: (payment, _args, ctx) =>
         ctx.caller && ctx.caller.kind !== 'integration'
           ? paymentUrl(payment, ctx.services.publicUrl())
@@ -78,7 +78,12 @@ export const PaymentRef = builder.objectRef<Payment>('Payment').implement({
       resolve: ({ status, expiresAt }) =>
         status === 'pending' || status === 'processing' ? expiresAt : null,
     }),
-    paidAt: t.expose('paidAt', nullableTime('Time of payment; null if unpaid.')),
+    paidAt: t.expose(
+      'paidAt',
+      nullableTime(
+        'Time of payment; null if unpaid. It stays when money is given back, so it tells whether the tickets were paid, whatever the `status`.',
+      ),
+    ),
     totalAmount: t.field(amountOf('Amount that the buyer pays.', 'totalAmount')),
     refunded: t.field(amountOf('Amount refunded so far.', 'refundedAmount')),
     invoiceReference: t.exposeString(

@@ -10,6 +10,6 @@ export const readPageToken = addressTokenReader(/[0-9A-Za-z]{43}/)
 
 /** Returns the token in the URL of a payment page; null if the URL is not one. */
 export function tokenInUrl(url: string): AddressToken | null {
-  const [, token = ''] = /^https?:\/\/[^?#]+\/pay\/([\w-]+)(?:[?#]|$)/.exec(url.slice(0, 2048)) ?? []
+  const [, token = ''] = /^https?:\/\/[^?#]+\/pay\/([\w-]+)\/?(?:[?#]|$)/.exec(url.slice(0, 2048)) ?? []
   return readPageToken(token)
 }

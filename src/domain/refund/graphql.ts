@@ -10,6 +10,7 @@ import {
 } from '../../engine/graphql/builder.ts'
 import { viaLoader } from '../../engine/graphql/lookahead.ts'
 import { PaymentRef } from '../payment/graphql.ts'
+import { paymentById } from '../payment/loaders.ts'
 import { TicketRef } from '../ticket/graphql.ts'
 import { ticketById } from '../ticket/loaders.ts'
 import { refundById, refundsByPaymentId, refundsByTicketId } from './loaders.ts'
@@ -77,6 +78,13 @@ export const RefundRef = builder.objectRef<RefundAttempt>('Refund').implement({
       ),
       // A pending refund is tried again.
       resolve: ({ status, lastError: code }) => (status === 'pending' || code === null ? null : { code }),
+    }),
+    payment: t.field({
+      type: PaymentRef,
+      // Leads back up the graph, as a payment has some refunds.
+      complexity: { field: 1, multiplier: 2 },
+      ...nullable('Payment that the money is of; null if the caller may not see it.'),
+      ...viaLoader(paymentById, ({ paymentId }: RefundAttempt) => paymentId),
     }),
     ticket: t.field({
       type: TicketRef,

@@ -121,6 +121,13 @@ const listRoutes = ({ path, needs, operationId, tag, of }: Kind): Route[] => [
       sends: ['Link'],
       example: {
         query: { event_id: exampleIds.eventId, limit: 5 },
+        others: {
+          ...{ ticket_rate_id: exampleIds.ticketRateId, payment_id: exampleIds.paymentId },
+          ...{ status: 'activated', sale_type: 'online', referral_id: 'blog', code: 'K7M2PQ9RXW3DT4HBN' },
+          ...{ paid_from: '2026-11-01T00:00:00Z', paid_until: '2026-12-01T00:00:00Z' },
+          ...{ email: 'ada@example.com', name: 'ada', phone: '600000', order_by: 'created_asc', bom: 'true' },
+          ...{ cursor: 'pWq0~eyJmIjoxfQ~', before: 'pWq0~eyJmIjoxfQ~' },
+        },
         answer: { success: true, data: [listedTicketBody.example] },
       },
     },

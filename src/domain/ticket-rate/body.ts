@@ -88,22 +88,29 @@ type Beside = {
   questions: readonly Question[]
   now: Date
   withCapacity: boolean
+  /** True for a publishable key, which is told what is left, and not what was sold. */
+  isPublic: boolean
 }
 
 const availability = body('Availability', 'Number of places sold and left.', {
-  sold: field.integer(soldOf, 'Number of places sold, here and elsewhere before the import.', 120),
+  sold: field.optionalInteger(
+    (rate: TicketRate, { isPublic }: Beside) => (isPublic ? null : soldOf(rate)),
+    'Number of places sold, here and elsewhere before the import; null for a publishable key.',
+    120,
+  ),
   available: field.optionalInteger(
     leftOf,
     'Number of places left after sales and holds; null if unlimited.',
     80,
   ),
   capacity: field.of(
-    ({ capacity }: TicketRate, { withCapacity }: Beside) => (withCapacity ? capacity : undefined),
+    ({ capacity }: TicketRate, { withCapacity, isPublic }: Beside) =>
+      withCapacity && !isPublic ? capacity : undefined,
     z
       .int()
       .nullish()
       .describe(
-        'Total number of places, whether they are sold, held or left. Present if `populate` asks for it.',
+        'Total number of places, whether they are sold, held or left. Present if `populate` asks for it, but for a publishable key.',
       ),
     undefined,
   ),

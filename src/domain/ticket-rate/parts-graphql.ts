@@ -10,7 +10,7 @@ import {
   nullableTime,
 } from '../../engine/graphql/builder.ts'
 import type { LoaderDefinition } from '../../engine/request/loaders.ts'
-import { type Context, loadNamed } from '../caller/context.ts'
+import { type Context, isPublic, loadNamed } from '../caller/context.ts'
 import type { Counters } from '../stock/table.ts'
 import { leftOf, soldOf } from '../stock/table.ts'
 import { priceById, pricesByTicketRateId, questionById, supplementById, ticketRateById } from './loaders.ts'
@@ -21,12 +21,18 @@ export const AvailabilityRef = builder.objectRef<Counters>('Availability').imple
   description: 'Number of places sold and left.',
   fields: (t) => ({
     sold: t.int({
-      description: 'Number of places sold, also elsewhere before the event was listed here.',
-      resolve: soldOf,
+      ...nullable(
+        'Number of places sold, also elsewhere before the event was listed here; null for a publishable key.',
+      ),
+      resolve: (stock, _args, ctx) => (isPublic(ctx) ? null : soldOf(stock)),
     }),
     available: t.int({
-      ...nullable('Number of places left after sales and holds; null if unlimited.'),
+      ...nullable('Number of places left after sales and holds; null if `unlimited`.'),
       resolve: leftOf,
+    }),
+    unlimited: t.boolean({
+      description: 'True if any number of places may be sold.',
+      resolve: (stock) => leftOf(stock) === null,
     }),
   }),
 })
@@ -89,7 +95,7 @@ export const PriceRef = builder.objectRef<Price>('Price').implement({
       // Read with the price.
       complexity: { field: 0, multiplier: 0 },
       description:
-        'Number of tickets sold and left at this price; `available` is null if the price has no limit of its own. No more can be sold than the rate has left.',
+        'Number of tickets sold and left at this price; `unlimited` if the price has no limit of its own. No more can be sold than the rate has left.',
       resolve: (price) => price,
     }),
     includes: t.exposeString('includes', nullable('Description of what the price includes.')),

@@ -105,7 +105,7 @@ export const AttendeeRef = builder.objectRef<Ticket>('Attendee').implement({
     'Person that a ticket is for. What is not known is null. An integration whose key has neither the scope `TICKETS_READ` nor `SALES` sees the name alone.',
   extensions: { needs: { oneOf: ['tickets:read', 'sales'], except: new Set(['fullName']) } },
   fields: (t) => ({
-    fullName: t.exposeString('fullName', { description: 'Full name.' }),
+    fullName: t.exposeString('fullName', nullable('Full name; null where it is not known.')),
     email: t.exposeString('email', nullable('E-mail address.')),
     phone: t.exposeString('phone', nullable('Phone number in international format.')),
     language: t.exposeString(

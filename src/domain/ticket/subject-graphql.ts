@@ -34,7 +34,7 @@ fieldOf(ChangeRef, 'subject', {
   type: ChangeSubjectRef,
   nullable: true,
   description:
-    'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for.',
+    'Payment, ticket or rate that changed, as it is now; null if the caller may not see it any more, unless only its `id` is asked for. Their `status` are of different types, so ask for each under a name of its own: `subject { ... on Payment { paymentStatus: status } ... on Ticket { ticketStatus: status } }`.',
   resolve(change, _args, ctx, info) {
     const { subjectId, type } = change
     const subject = subjects[type.split('.')[0] ?? '']

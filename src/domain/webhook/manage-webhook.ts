@@ -5,7 +5,7 @@ import { inOrganizationIfNamed, query } from '../../engine/data/query.ts'
 import { inSeconds, nowMs } from '../../engine/database/clock.ts'
 import type { Connection, Database } from '../../engine/database/database.ts'
 import { type Context, requireConfidential } from '../caller/context.ts'
-import { checkReplay, hashIdempotency } from '../caller/idempotency.ts'
+import { checkReplay, hashRequest } from '../caller/idempotency.ts'
 import { nameInMode } from '../caller/mode.ts'
 import { channels, integrations } from '../caller/table.ts'
 import { type Webhook, webhookDeliveries, webhooks } from '../change/table.ts'
@@ -29,31 +29,28 @@ const overlapSeconds = 24 * 3600
 /** A webhook with its secret in clear text, which is shown only under the idempotency key that it was made under. */
 export type WebhookWithSecret = { webhook: Webhook; secret: string; replayed: boolean }
 
-type NewSecret = Pick<typeof webhooks.$inferInsert, 'secret' | 'idempotencyKey' | 'requestHash'>
+type NewSecret = Pick<Webhook, 'secret' | 'idempotencyKey' | 'requestHash'>
 
 // Makes a secret, or replays the one that the same idempotency key and request made: for a day, while it is the newest
 // of its webhook. Serializes requests of one owner; `no key update` lets sales, which refer to the owner, proceed.
 function makeSecret(
-  { idempotencyKey, ...request }: { idempotencyKey?: string | null | undefined },
+  { idempotencyKey, ...request }: { idempotencyKey: string },
   ctx: Context,
   make: (tx: Connection, secret: NewSecret) => Promise<Webhook>,
 ): Promise<WebhookWithSecret> {
   const caller = requireConfidential(ctx)
   const [owners, ownerId] =
     caller.kind === 'channel' ? [channels, caller.channelId] : [integrations, caller.integrationId]
-  const key = hashIdempotency(nameInMode(ctx, ownerId), idempotencyKey, request)
+  const key = hashRequest(nameInMode(ctx, ownerId), idempotencyKey, request)
   return lockingRow(ownerId, ctx, async (tx) => {
     await tx.select({ id: owners.id }).from(owners).where(eq(owners.id, ownerId)).for('no key update')
-    if (key) {
-      const isFresh = sql`coalesce(${webhooks.previousSecretUntil}, ${webhooks.createdAt} + interval '1 day') > ${nowMs}`
-      const isMade = and(isOwnWebhook(ctx), eq(webhooks.idempotencyKey, key.id), isFresh)
-      const [made] = await tx.select().from(webhooks).where(isMade)
-      const webhook = checkReplay(made, key.requestHash, 'This key was already used for another secret.')
-      if (webhook) return { webhook, secret: webhook.secret, replayed: true }
-    }
+    const isFresh = sql`coalesce(${webhooks.previousSecretUntil}, ${webhooks.createdAt} + interval '1 day') > ${nowMs}`
+    const isMade = and(isOwnWebhook(ctx), eq(webhooks.idempotencyKey, key.id), isFresh)
+    const [made] = await tx.select().from(webhooks).where(isMade)
+    const known = checkReplay(made, key.requestHash, 'This key was already used for another secret.')
+    if (known) return { webhook: known, secret: known.secret, replayed: true }
     const secret = newWebhookSecret()
-    const { id: idempotencyKey = null, requestHash = null } = key ?? {}
-    const webhook = await make(tx, { secret, idempotencyKey, requestHash })
+    const webhook = await make(tx, { secret, idempotencyKey: key.id, requestHash: key.requestHash })
     return { webhook, secret, replayed: false }
   })
 }

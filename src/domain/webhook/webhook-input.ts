@@ -6,17 +6,15 @@ import { isPublicAddress, literalAddress } from './send/public-address.ts'
 
 const types = changeTypes.transform((types) => [...new Set(types)])
 const webhookId = scalars.id.describe('Webhook identifier.')
-const idempotencyKey = scalars.idempotencyKey
-  .nullish()
-  .describe(
-    'Key that makes retries safe: for 24 hours, and until the webhook gets another secret, the same key and input return the same secret.',
-  )
+const idempotencyKey = scalars.idempotencyKey.describe(
+  'Key of the request, chosen by the client, which makes retries safe: for 24 hours, and until the webhook gets another secret, the same key and input return the same secret.',
+)
 
 /** A new webhook. */
 export const webhookInput = z
   .strictObject({
     url: scalars.httpUrl.describe(
-      'URL to post changes to: an https address on the public internet, without user name and password.',
+      'URL to post changes to: an https address on the public internet, without user name and password. A service that runs with `WEBHOOKS_TO_PRIVATE_ADDRESSES=true`, for tests, takes any.',
     ),
     types: types
       .nullish()
@@ -67,6 +65,8 @@ const localNames =
   /(^|\.)(alt|arpa|corp|home|internal|intranet|invalid|lan|local|localdomain|localhost|mail|onion|private|svc|test)\.?$/
 const isLocalName = ({ hostname }: URL) => localNames.test(hostname)
 
+const unlessAllowed = 'unless the service runs with WEBHOOKS_TO_PRIVATE_ADDRESSES=true'
+
 const refused = (code: 'INVALID' | 'ADDRESS_NOT_ALLOWED', message: string) => refusal(code, message, ['url'])
 
 /** Validates and normalizes a webhook URL. The IP addresses behind its name are checked on each delivery.
@@ -76,10 +76,10 @@ export function readWebhookUrl(text: string, privateWebhooks: boolean): string {
   url.hash = ''
   if (url.username || url.password) throw refused('INVALID', 'url must hold no user name and no password.')
   if (privateWebhooks) return url.href
-  if (url.protocol !== 'https:') throw refused('INVALID', 'url must be an https address.')
+  if (url.protocol !== 'https:') throw refused('INVALID', `url must be an https address, ${unlessAllowed}.`)
   const address = literalAddress(url)
   if (isLocalName(url) || (address && !isPublicAddress(address)))
-    throw refused('ADDRESS_NOT_ALLOWED', 'url must lead to a public address.')
+    throw refused('ADDRESS_NOT_ALLOWED', `url must lead to a public address, ${unlessAllowed}.`)
   if (!address && isSingleLabel(url))
     throw refused('ADDRESS_NOT_ALLOWED', 'url must name its host in full, such as hooks.example.com.')
   if (!isAllowedPort(url))

@@ -81,12 +81,13 @@ export function toClientError(error: GraphQLError, isWhole: boolean, { requestId
   if (!origin) {
     const { message, path: place } = readMessage(error)
     const { http } = error.extensions
+    // As application/json the status stays 200, whatever is wrong with an operation (GraphQL over HTTP, 6.4.1).
+    const refused = http?.status === 405 ? http : { spec: true, status: 400 }
     const extensions = {
       code: codeOf(error),
       path: place && truncate(place),
       request_id: requestId,
-      // As application/json the status stays 200 (GraphQL over HTTP, 6.4.1).
-      ...(isWhole && { http: http ?? { spec: true, status: 400 } }),
+      ...(isWhole && { http: refused }),
     }
     return new GraphQLError(truncate(message), { ...at, extensions })
   }

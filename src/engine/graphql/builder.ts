@@ -155,6 +155,7 @@ function textScalar(
   description: string,
   shape: RegExp,
   what: string,
+  specifiedByURL: string,
   isNumber = false,
 ) {
   const kinds: string[] = isNumber ? [Kind.STRING, Kind.INT, Kind.FLOAT] : [Kind.STRING]
@@ -165,6 +166,7 @@ function textScalar(
   }
   builder.scalarType(name, {
     description,
+    specifiedByURL,
     serialize: (text) => text,
     extensions: { isText: true },
     parseValue: read,
@@ -178,15 +180,23 @@ textScalar(
   'Decimal number as text, such as `"19.44"`, with as many decimals as its currency has. In input a JSON number is taken too, if it is exact. Neither takes an exponent.',
   /^-?\d{1,15}(\.\d{1,15})?$/,
   'a decimal number as text, such as "19.44"',
+  'https://www.w3.org/TR/xmlschema11-2/#decimal',
   true,
 )
 // Takes any text: one that is no day is refused where it is used, with its place.
-textScalar('Date', 'Day, as `YYYY-MM-DD`.', /^/, 'a day as text, such as "2026-12-31"')
+textScalar(
+  'Date',
+  'Day, as `YYYY-MM-DD`.',
+  /^/,
+  'a day as text, such as "2026-12-31"',
+  'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
+)
 textScalar(
   'CurrencyCode',
   'Currency, as an ISO 4217 code in upper case, such as `EUR`.',
   /^[A-Z]{3}$/,
   'an ISO 4217 code as text, such as "EUR"',
+  'https://www.iso.org/iso-4217-currency-codes.html',
 )
 
 // Counted with the field that shows it.

@@ -16,7 +16,8 @@ const allowedHeaders = [
   ...['x-api-key', 'content-type', 'accept', 'idempotency-key', 'if-none-match', 'last-event-id'],
   'x-request-id',
   // Tracing, error reports and GraphQL clients of pages send these by themselves.
-  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'b3', 'newrelic', 'elastic-apm-traceparent'],
+  ...['trace-id', 'parent-id', 'origin', 'sampling-priority', 'tags'].map((name) => `x-datadog-${name}`),
   ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
   ...['x-apollo-operation-name', 'x-apollo-operation-type'],
 ].join(', ')

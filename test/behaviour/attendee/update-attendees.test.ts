@@ -127,7 +127,7 @@ test('attendees are of one organization, and foreign ones are like absent ones',
     ])
     const { data } = await sale.graphql<{ checkout: { tickets: { id: string }[] } }>(
       `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on CheckoutPayload { tickets { id } } } }`,
-      { input: { items } },
+      { input: { items, idempotencyKey: crypto.randomUUID() } },
       everywhere,
     )
     return data?.checkout.tickets[0]?.id

@@ -43,7 +43,9 @@ const reads = {
   'GraphQL by GET': () => sale.rest('GET', `/graphql?query=${encodeURIComponent(page)}`, { headers }),
 }
 const inputOf = (ticket: string) => `{ items: [{ ticketRateId: "rate_1", tickets: [${ticket}] }] }`
-const input = inputOf('{ priceId: "price_1", attendee: { fullName: "Ana", email: "a@example.com" } }')
+const input = inputOf(
+  '{ priceId: "price_1", attendee: { fullName: "Ana", email: "a@example.com" } }',
+).replace('{ items', '{ idempotencyKey: "once", items')
 const quoted = inputOf('{ priceId: "price_1" }')
 
 const idOf = ({ 'x-api-key': key = '' }: Headers) => key.split('_')[2] ?? ''

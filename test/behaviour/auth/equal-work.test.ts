@@ -79,7 +79,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     (id) =>
       overGraphql(
         `mutation ($input: CheckoutInput!) { checkout(input: $input) { ${problems} } }`,
-        { input: toCheckoutInput(body(id, 'price_2')) },
+        { input: { ...toCheckoutInput(body(id, 'price_2')), idempotencyKey: nextKey() } },
         channel,
       ),
   ],
@@ -248,7 +248,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { checkInTicket(input: { ticket: { ticketId: $id }, idempotencyKey: "${nextKey()}" }) {
+        `mutation ($id: ID!) { checkInTicket(input: { ticket: { ticketId: $id }, eventId: "evt_1", idempotencyKey: "${nextKey()}" }) {
           ${problems} ... on CheckInTicketPayload { checkIn { outcome } } } }`,
         { id },
         integration.v2,
@@ -259,7 +259,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { checkInTickets(input: { scans: [{ ticket: { ticketId: $id }, idempotencyKey: "${nextKey()}" }] }) {
+        `mutation ($id: ID!) { checkInTickets(input: { scans: [{ ticket: { ticketId: $id }, eventId: "evt_1", idempotencyKey: "${nextKey()}" }] }) {
           ${problems} ... on CheckInTicketsPayload { results { ... on CheckInTicketPayload { checkIn { outcome } } } } } }`,
         { id },
         integration.v2,
@@ -270,7 +270,7 @@ const asks: [string, keyof typeof absent, (id: string) => Promise<{ statusCode: 
     'ticket',
     (id) =>
       overGraphql(
-        `mutation ($id: ID!) { redeemSupplement(input: { ticket: { ticketId: $id }, supplementId: "sup_0", idempotencyKey: "${nextKey()}" }) {
+        `mutation ($id: ID!) { redeemSupplement(input: { ticket: { ticketId: $id }, eventId: "evt_1", supplementId: "sup_0", idempotencyKey: "${nextKey()}" }) {
           ${problems} ... on RedeemSupplementPayload { outcome } } }`,
         { id },
         integration.v2,

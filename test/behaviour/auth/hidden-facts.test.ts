@@ -107,7 +107,7 @@ const scan = async (id: string, headers: Headers, direction = 'IN') => {
   const { checkInTicket } = await ask<{ checkInTicket: { checkIn: { outcome: string; ticket: Shown } } }>(
     `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
       ... on CheckInTicketPayload { checkIn { outcome ticket { ${fields} } } } } }`,
-    { input: { ticket: { ticketId: id }, direction, idempotencyKey: crypto.randomUUID() } },
+    { input: { ticket: { ticketId: id }, eventId: 'evt_1', direction, idempotencyKey: crypto.randomUUID() } },
     headers,
   )
   return checkInTicket.checkIn
@@ -117,7 +117,12 @@ const redeem = async (id: string, headers: Headers) => {
   const { redeemSupplement } = await ask<{ redeemSupplement: { outcome: string; ticket: Shown } }>(
     `mutation ($input: RedeemSupplementInput!) { redeemSupplement(input: $input) {
       ... on RedeemSupplementPayload { outcome ticket { ${fields} } } } }`,
-    { input: { ticket: { ticketId: id }, supplementId: 'sup_1', idempotencyKey: crypto.randomUUID() } },
+    {
+      input: {
+        ...{ ticket: { ticketId: id }, eventId: 'evt_1', supplementId: 'sup_1' },
+        idempotencyKey: crypto.randomUUID(),
+      },
+    },
     headers,
   )
   return redeemSupplement

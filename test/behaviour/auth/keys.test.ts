@@ -209,6 +209,45 @@ test('a lookup accepts either method, and both if of one organization', async ()
     expect((await lookUp(headers)).json().data._id).toBe(tickets.org_1)
 })
 
+test('a 401 names the headers that were sent, where several methods were', async () => {
+  const names = ['X-Api-Key', 'integration_id', 'secret'] as const
+  const values = async (): Promise<Record<(typeof names)[number], string[]>> => ({
+    'X-Api-Key': [sale.integration.v2['x-api-key'] ?? '', '', 'nonsense'],
+    integration_id: [sale.integration.v1.integration_id ?? '', '', 'int_none'],
+    secret: [sale.integration.v1.secret ?? '', '', 'nonsense'],
+  })
+  let refused = 0
+  for (const [name, given] of Object.entries(await values()))
+    for (const value of given)
+      for (const others of names.flatMap((other) => [[], [other]])) {
+        const sent = [...new Set([name, ...others])].sort()
+        const good = await values()
+        const headers = Object.fromEntries(
+          sent.map((one) => [
+            one.toLowerCase(),
+            one === name ? value : (good[one as typeof name & keyof typeof good]?.[0] ?? ''),
+          ]),
+        )
+        const answers = [
+          await lookUp(headers),
+          await sale.rest('POST', '/graphql', { headers, body: { query: '{ events { totalCount } }' } }),
+        ]
+        const messages = answers.flatMap((answer) => {
+          const { message, errors } = answer.json()
+          return message ?? errors?.[0]?.message ?? []
+        })
+        const isMixed = sent.includes('X-Api-Key') && sent.length > 1
+        for (const message of messages) {
+          refused++
+          const found = /The request has the headers ([^:]*), and all that are sent must be good/.exec(
+            message,
+          )?.[1]
+          expect(found?.split(', ').sort(), JSON.stringify(headers)).toEqual(isMixed ? sent : undefined)
+        }
+      }
+  expect(refused).toBeGreaterThan(20)
+})
+
 test.each<[what: string, headers: () => Promise<Headers>, answer: string]>([
   [
     'an integration without a secret',
@@ -329,7 +368,7 @@ test('without credentials the schema is readable and every other field is an err
     [['event'], 'UNAUTHENTICATED'],
     [['events'], 'UNAUTHENTICATED'],
   ])
-  const input = { items: [{ ticketRateId: 'rate_1', tickets: [] }] }
+  const input = { items: [{ ticketRateId: 'rate_1', tickets: [] }], idempotencyKey: 'once' }
   const refused = await sale.graphql(
     'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }',
     { input },

@@ -51,13 +51,62 @@ test('a publishable key lists, quotes and checks out, and reads its payment by t
   const found = { id: checkout.payment_id, status: 'PENDING', tickets: null, refunds: null }
   expect(await read(checkout.payment_url)).toEqual({ paymentByUrl: found })
   await openPageBuyer(sale).pay(checkout)
-  expect(await read(`${checkout.payment_url}?paid`)).toEqual({ paymentByUrl: { ...found, status: 'PAID' } })
+  for (const end of ['?paid', '/', '/?paid#top'])
+    expect(await read(`${checkout.payment_url}${end}`)).toEqual({
+      paymentByUrl: { ...found, status: 'PAID' },
+    })
   const absent = { paymentByUrl: null }
   expect(
     await read(checkout.payment_url.slice(0, -1) + (checkout.payment_url.endsWith('a') ? 'b' : 'a')),
   ).toEqual(absent)
   expect(await read(checkout.payment_id)).toEqual(absent)
   expect(await read(checkout.payment_url, tested)).toEqual(absent)
+})
+
+test('a publishable key is told what is left, and on no surface what was sold', async () => {
+  const places = 'availability { sold available unlimited }'
+  const shown = `id ${places} prices { ${places} } currentPrice { ${places} }`
+  const query = `{ ticketRate(id: "rate_1") { ${shown} } event(by: { id: "evt_1" }) { ticketRates { ${shown} } }
+    node(id: "rate_1") { ... on TicketRate { ${shown} } } events { nodes { ticketRates { ${shown} } } } }`
+  const input = {
+    items: toItems('rate_1', [{ priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com' }]),
+  }
+  const mutation = `mutation ($input: CheckoutInput!) { checkout(input: $input) {
+    ... on CheckoutPayload { ticketRates { ${shown} } } } }`
+  const rest = async (headers: Headers) =>
+    (await sale.rest('GET', '/events?populate=*,capacity', { headers })).json().data[0].ticket_rates
+  const told = async (headers: Headers) => {
+    const answers = [
+      await sale.graphql(query, {}, headers),
+      await sale.graphql(mutation, { input: { ...input, idempotencyKey: crypto.randomUUID() } }, headers),
+    ]
+    for (const { errors } of answers) expect(errors).toBeUndefined()
+    return JSON.stringify([answers.map(({ data }) => data), await rest(headers)])
+  }
+  // By turns, because answers are shared for a moment between callers who see the same.
+  for (const [headers, sold] of [
+    [sale.channel, /"sold":\d/],
+    [page, /"sold":null/],
+    [sale.channel, /"sold":\d/],
+    [page, /"sold":null/],
+  ] as const) {
+    const text = await told(headers)
+    expect(text).toMatch(sold)
+    expect(text).toMatch(/"available":\d/)
+    expect(text.match(/"sold":(null|\d)/g)?.every((one) => sold.test(one))).toBe(true)
+    expect(text).toContain('"unlimited":false')
+    expect(text.includes('"capacity":')).toBe(headers === sale.channel)
+  }
+})
+
+test('a publishable key without a page says that it is for pages', async () => {
+  const { origin: _, ...program } = page
+  const answer = await list(program)
+  expect(restProblems(answer)).toEqual(['ORIGIN_NOT_ALLOWED origin'])
+  expect(answer.json().message).toMatch(/sends the header Origin.*server of its own/)
+  expect((await list({ ...program, origin: 'https://evil.example' })).json().message).toMatch(
+    /pages of other origins/,
+  )
 })
 
 test('no answer to a publishable key has a person, a code or a document', async () => {
@@ -78,6 +127,7 @@ test('no answer to a publishable key has a person, a code or a document', async 
     items: toItems('rate_1', [
       { priceId: 'price_1', fullName: secret.full_name, email: secret.email, phone: secret.phone },
     ]),
+    idempotencyKey: 'shown',
   }
   const bought = await sale.graphql(mutation, { input }, page)
   expect(bought.errors).toBeUndefined()
@@ -99,13 +149,13 @@ test.each([
   '{ discounts { nodes { id } } }',
   '{ tickets { nodes { id } } }',
   '{ payments { nodes { id } } }',
-  'mutation { registerWebhook(input: { url: "https://hooks.example/" }) { __typename } }',
+  'mutation { registerWebhook(input: { url: "https://hooks.example/", idempotencyKey: "once" }) { __typename } }',
   'mutation { cancelPayment(input: { paymentId: "x" }) { __typename } }',
   'mutation { cancelTickets(input: { of: { ticketId: "x" } }) { __typename } }',
   'mutation { returnTicket(input: { ticketId: "x" }) { __typename } }',
   'mutation { refundTickets(input: { of: { ticketId: "x" }, idempotencyKey: "x" }) { __typename } }',
-  'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, idempotencyKey: "x" }) { __typename } }',
-  'mutation { checkInTickets(input: { scans: [{ ticket: { ticketId: "x" }, idempotencyKey: "x" }] }) { __typename } }',
+  'mutation { checkInTicket(input: { ticket: { ticketId: "x" }, eventId: "evt_1", idempotencyKey: "x" }) { __typename } }',
+  'mutation { checkInTickets(input: { scans: [{ ticket: { ticketId: "x" }, eventId: "evt_1", idempotencyKey: "x" }] }) { __typename } }',
   'mutation { resendTickets(input: { of: { ticketId: "x" } }) { __typename } }',
 ])('%s is forbidden for a publishable key', async (query) => {
   const { errors } = await sale.graphql(query, {}, page)
@@ -188,6 +238,13 @@ test('a preflight is answered for the origins of publishable keys, exactly and w
     expect.arrayContaining([
       ...['x-api-key', 'traceparent', 'tracestate', 'baggage', 'sentry-trace', 'apollo-require-preflight'],
       ...['apollographql-client-name', 'apollographql-client-version', 'x-apollo-operation-name'],
+      ...[
+        'x-datadog-trace-id',
+        'x-datadog-parent-id',
+        'x-datadog-origin',
+        'x-datadog-sampling-priority',
+        'b3',
+      ],
     ]),
   )
   const told = (await sale.rest('GET', '/events', { headers: page })).headers

@@ -54,7 +54,7 @@ const heldBy = async (places: number, headers: Record<string, string>, more = {}
 const entry = '{ priceId: "price_1", attendee: { fullName: "Ana", email: "ana@example.com" } }'
 const inputOf = (ticket: string, more = '') =>
   `input: { items: [{ ticketRateId: "rate_1", tickets: [${ticket}] }]${more} }`
-const input = () => inputOf(entry)
+const input = () => inputOf(entry, `, idempotencyKey: "${crypto.randomUUID()}"`)
 const quoted = (more = '') => inputOf('{ priceId: "price_1" }', more)
 const outcome = '... on Refused { errors { code } }'
 

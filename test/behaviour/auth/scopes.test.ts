@@ -51,9 +51,9 @@ const operations: Record<string, string> = {
   'Query.discounts': '{ discounts { nodes { id } } }',
   ...Object.fromEntries(
     Object.entries({
-      checkInTicket: 'ticket: { ticketId: "x" }, idempotencyKey: "n"',
-      checkInTickets: 'scans: [{ ticket: { ticketId: "x" }, idempotencyKey: "late" }]',
-      redeemSupplement: 'ticket: { ticketId: "x" }, supplementId: "x", idempotencyKey: "n"',
+      checkInTicket: 'ticket: { ticketId: "x" }, eventId: "x", idempotencyKey: "n"',
+      checkInTickets: 'scans: [{ ticket: { ticketId: "x" }, eventId: "evt_1", idempotencyKey: "late" }]',
+      redeemSupplement: 'ticket: { ticketId: "x" }, eventId: "x", supplementId: "x", idempotencyKey: "n"',
       refundTickets: 'of: { ticketId: "x" }, idempotencyKey: "n"',
       cancelTickets: 'of: { ticketId: "x" }',
       sellAtBoxOffice: 'items: [], method: CASH, idempotencyKey: "n"',
@@ -61,12 +61,12 @@ const operations: Record<string, string> = {
       updateAttendees: 'attendees: [{ ticketId: "x" }]',
       transferTicket: 'ticketId: "x", attendee: { fullName: "Ana", email: "ana@example.com" }',
       resendTickets: 'of: { ticketId: "x" }',
-      registerWebhook: 'url: "x"',
+      registerWebhook: 'url: "x", idempotencyKey: "n"',
       updateWebhook: 'webhookId: "x"',
       enableWebhook: 'webhookId: "x"',
       disableWebhook: 'webhookId: "x"',
       deleteWebhook: 'webhookId: "x"',
-      rotateWebhookSecret: 'webhookId: "x"',
+      rotateWebhookSecret: 'webhookId: "x", idempotencyKey: "n"',
       redeliverWebhook: 'webhookId: "x", changeId: "x"',
     }).map(([name, input]) => [
       `Mutation.${name}`,

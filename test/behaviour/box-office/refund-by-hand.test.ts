@@ -55,7 +55,7 @@ test('a refund of the box office is recorded as succeeded at once, and no provid
   })
   const rest = await refunds.refundTicket(sale, id)
   expect(rest.refund).toMatchObject({ amount: 14.5, status: 'SUCCEEDED' })
-  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['REFUND_TOO_HIGH of 0'])
   await refunds.refundTicket(sale, sold.tickets[1]?.id ?? '')
   expect(await refunds.paymentRow(sale, asCheckout(sold))).toMatchObject({
     status: 'refunded',
@@ -121,7 +121,7 @@ test('a ticket of the box office is cancelled and refunded by two verbs, in any 
 test('nothing of a free ticket of the box office can be refunded', async () => {
   const { tickets } = await mustSell(sale, {}, 'rate_free')
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, tickets[0]?.id ?? ''))).toEqual([
-    'REFUND_TOO_HIGH 0',
+    'REFUND_TOO_HIGH of 0',
   ])
 })
 

@@ -97,7 +97,7 @@ test.each([
   expect(atDoor.data).toEqual({ answer })
   const online = await sale.graphql(
     `mutation ($input: CheckoutInput!) { answer: checkout(input: $input) { ${refused} } }`,
-    { input: { items } },
+    { input: { items, idempotencyKey: rate } },
     sale.channel,
   )
   expect(online.data).toEqual({ answer })

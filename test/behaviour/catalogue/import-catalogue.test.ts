@@ -194,12 +194,12 @@ test('import refuses an id that another row has', async () => {
   }
   const at = 'events.1.ticket_rates'
   expect(await mistakesIn(file)).toEqual([
-    'events.0._id: The identifier evt_1 is taken.',
-    `${at}.0._id: The identifier dear is taken.`,
-    `${at}.1._id: The identifier mine is taken.`,
-    `${at}.0.prices.0._id: The identifier other is taken.`,
-    `${at}.0.supplements.0._id: The identifier drink is taken.`,
-    `${at}.0.questions.0._id: The identifier why is taken.`,
+    'events.0._id: The identifier evt_1 is taken: identifiers are unique in the whole service.',
+    `${at}.0._id: The identifier dear is taken: identifiers are unique in the whole service.`,
+    `${at}.1._id: The identifier mine is taken: identifiers are unique in the whole service.`,
+    `${at}.0.prices.0._id: The identifier other is taken: identifiers are unique in the whole service.`,
+    `${at}.0.supplements.0._id: The identifier drink is taken: identifiers are unique in the whole service.`,
+    `${at}.0.questions.0._id: The identifier why is taken: identifiers are unique in the whole service.`,
   ])
 })
 

@@ -74,17 +74,17 @@ test.each<[what: string, file: unknown, mistakes: string[]]>([
   [
     'the identifier of another organization’s discount',
     file(aDiscount({ _id: 'dsc_theirs' })),
-    [`${at}.0._id: The identifier dsc_theirs is taken.`],
+    [`${at}.0._id: The identifier dsc_theirs is taken: identifiers are unique in the whole service.`],
   ],
   [
     'the identifier of a rate',
     file(aDiscount({ _id: 'rate_1' })),
-    [`${at}.0._id: The identifier rate_1 is taken.`],
+    [`${at}.0._id: The identifier rate_1 is taken: identifiers are unique in the whole service.`],
   ],
   [
     'the identifier of a price',
     file(aDiscount({ _id: 'price_2' })),
-    [`${at}.0._id: The identifier price_2 is taken.`],
+    [`${at}.0._id: The identifier price_2 is taken: identifiers are unique in the whole service.`],
   ],
   [
     'an end before the start',
@@ -136,10 +136,10 @@ test('an identifier of a discount is refused for a rate, and for a price', async
     events: [anEvent({ location_id: null, ticket_rates: [{ ...aRate(), ...rate }] })],
   })
   expect(await importMistakes(sale.db, rates({ _id: 'dsc_kept' }))).toEqual([
-    'events.0.ticket_rates.0._id: The identifier dsc_kept is taken.',
+    'events.0.ticket_rates.0._id: The identifier dsc_kept is taken: identifiers are unique in the whole service.',
   ])
   expect(await importMistakes(sale.db, rates({ prices: [aPrice({ _id: 'dsc_kept' })] }))).toEqual([
-    'events.0.ticket_rates.0.prices.0._id: The identifier dsc_kept is taken.',
+    'events.0.ticket_rates.0.prices.0._id: The identifier dsc_kept is taken: identifiers are unique in the whole service.',
   ])
 })
 

@@ -90,7 +90,7 @@ test('a repeated scan is the same check-in, with the number of people inside the
     ask<{ checkInTicket: { checkIn: object; replayed: boolean } }>(
       `mutation ($input: CheckInTicketInput!) { checkInTicket(input: $input) {
         ... on CheckInTicketPayload { replayed checkIn { id outcome inside scannedAt event { id } } } } }`,
-      { input: { ticket: { ticketId }, idempotencyKey, direction } },
+      { input: { ticket: { ticketId }, eventId: 'three', idempotencyKey, direction } },
     )
   const { checkInTicket: first } = await scan('again')
   expect(first).toMatchObject({

@@ -251,10 +251,10 @@ test('a scan that is not valid is refused by itself', async () => {
 test.each([[{}], [{ qrCode: 'A', ticketId: 'tkt_1' }], [{ qrCode: null }]])(
   'a batch with a scan of %j, which is not one of code and identifier, is refused by the schema',
   async (ticket) => {
-    const other = { ticket: { ticketId: await buy() }, idempotencyKey: 'beside' }
+    const other = { ticket: { ticketId: await buy() }, eventId: 'evt_1', idempotencyKey: 'beside' }
     const { data, errors } = await sale.graphql(
       'mutation ($input: CheckInTicketsInput!) { checkInTickets(input: $input) { __typename } }',
-      { input: { scans: [other, { ticket, idempotencyKey: 'wrong' }] } },
+      { input: { scans: [other, { ticket, eventId: 'evt_1', idempotencyKey: 'wrong' }] } },
       sale.integration.v2,
     )
     expect(data).toBeUndefined()
@@ -265,7 +265,8 @@ test.each([[{}], [{ qrCode: 'A', ticketId: 'tkt_1' }], [{ qrCode: null }]])(
 )
 
 test('a batch has 1 to 200 scans, and an integration sends it', async () => {
-  const scans = (count: number) => Array.from({ length: count }, () => ({ qrCode: 'NOBODYS' }))
+  const scans = (count: number) =>
+    Array.from({ length: count }, () => ({ qrCode: 'NOBODYS', eventId: 'evt_1' }))
   expect((await uploadScans(sale, [])).errors).toEqual([{ code: 'INVALID', path: 'scans' }])
   expect((await uploadScans(sale, scans(201))).errors).toEqual([{ code: 'INVALID', path: 'scans' }])
   expect(await uploadScans(sale, scans(200))).toHaveLength(200)

@@ -187,7 +187,7 @@ test('check-in with force admits a ticket already inside without counting it twi
   })
 })
 
-test('check-in of a code used twice takes the given event, else the nearest', async () => {
+test('check-in of a code used twice takes the given event, and else tells of the nearest', async () => {
   const [later, soon] = [
     await aPaidTicket(sale, { rate: 'later', entry: { qr_code: 'TWICE' } }),
     await aPaidTicket(sale, { rate: 'soon', entry: { qr_code: 'TWICE' } }),
@@ -195,7 +195,10 @@ test('check-in of a code used twice takes the given event, else the nearest', as
   expect(await scanTicket(sale, { qrCode: 'TWICE', eventId: 'later', force: true })).toMatchObject({
     ticket: { id: later.id },
   })
-  expect(await scanTicket(sale, { qrCode: 'TWICE' })).toMatchObject({ ticket: { id: soon.id } })
+  expect(await scanTicket(sale, { qrCode: 'TWICE', eventId: 'today' })).toMatchObject({
+    outcome: 'WRONG_EVENT',
+    ticket: { id: soon.id },
+  })
 })
 
 test('check-in of a code used twice tells of the ticket of the given event, though it was cancelled', async () => {
@@ -229,7 +232,7 @@ test.each([
 
 test('check-in with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
-    'mutation { checkInTicket(input: { ticket: { qrCode: "A" }, idempotencyKey: "1" }) { __typename } }',
+    'mutation { checkInTicket(input: { ticket: { qrCode: "A" }, eventId: "evt_1", idempotencyKey: "1" }) { __typename } }',
     {},
     sale.channel,
   )

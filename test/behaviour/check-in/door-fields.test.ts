@@ -117,7 +117,7 @@ let keys = 0
 const scan = async (id: string, headers: Record<string, string>, more = 'people: 3') => {
   const { checkIn } = await answerOf(
     'checkInTicket',
-    `ticket: { ticketId: "${id}" }, idempotencyKey: "n${keys++}", ${more}`,
+    `ticket: { ticketId: "${id}" }, eventId: "${id === ids.far ? 'far' : 'tonight'}", idempotencyKey: "n${keys++}", ${more}`,
     `... on CheckInTicketPayload { checkIn { outcome ${ticket} } }`,
     headers,
   )
@@ -148,7 +148,7 @@ const edges: Record<
   'an uploaded scan': {
     scope: 'door',
     read: async (headers) => {
-      const input = `scans: [{ ticket: { ticketId: "${ids.tonight}" }, idempotencyKey: "n${keys++}", direction: OUT, people: 9 }]`
+      const input = `scans: [{ ticket: { ticketId: "${ids.tonight}" }, eventId: "tonight", idempotencyKey: "n${keys++}", direction: OUT, people: 9 }]`
       const selection = `... on CheckInTicketsPayload { results {
         ... on CheckInTicketPayload { checkIn { ${ticket} } } } }`
       return (await answerOf('checkInTickets', input, selection, headers)).results[0]?.checkIn.ticket
@@ -157,7 +157,7 @@ const edges: Record<
   'a redemption': {
     scope: 'door',
     read: async (headers) => {
-      const input = `ticket: { ticketId: "${ids.tonight}" }, supplementId: "sup_tonight", count: 1, idempotencyKey: "n${keys++}"`
+      const input = `ticket: { ticketId: "${ids.tonight}" }, eventId: "tonight", supplementId: "sup_tonight", count: 1, idempotencyKey: "n${keys++}"`
       return (
         await answerOf('redeemSupplement', input, `... on RedeemSupplementPayload { ${ticket} }`, headers)
       ).ticket
@@ -248,7 +248,7 @@ test('nothing of the order is in what a door is told, neither by alias nor throu
   const ask = (headers: Record<string, string>) =>
     answerOf(
       'checkInTicket',
-      `ticket: { ticketId: "${ids.far}" }, idempotencyKey: "n${keys++}"`,
+      `ticket: { ticketId: "${ids.far}" }, eventId: "far", idempotencyKey: "n${keys++}"`,
       selection,
       headers,
     )

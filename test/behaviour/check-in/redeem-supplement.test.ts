@@ -158,16 +158,36 @@ test('a refunded ticket keeps its drinks, and one whose drinks were handed out c
   expect((await ticketRow(sale, id))?.status).toBe('active')
 })
 
-test('a code that two events use is that of the ticket with the supplement', async () => {
+test('a bar hands out to the tickets of its event alone, also where two events use one code', async () => {
   const qr_code = 'TWICE'
-  await buy({ qr_code }, 'plain')
+  const plain = await buy({ qr_code }, 'plain')
   const id = await buy({ ...bought('sup_drinks'), qr_code })
-  await buy({ qr_code: 'PLAIN' }, 'plain')
-  expect(await redeem(sale, { qrCode: qr_code, supplementId: 'sup_drinks' })).toMatchObject({
-    ticket: { id },
+  const [elsewhere, here] = [(await ticketRow(sale, plain))?.eventId, (await ticketRow(sale, id))?.eventId]
+  const byCode = { qrCode: qr_code, supplementId: 'sup_drinks' }
+  expect(await redeem(sale, { ...byCode, eventId: elsewhere })).toMatchObject({
+    ...{ outcome: 'NOT_BOUGHT', ticket: { id: plain } },
   })
-  const plain = { qrCode: 'PLAIN', supplementId: 'sup_drinks' }
-  expect(await redeem(sale, plain)).toMatchObject({ outcome: 'NOT_BOUGHT' })
+  const wrong = { outcome: 'WRONG_EVENT', redeemed: 0, left: null, ticket: { id } }
+  expect(await drink(id, { eventId: elsewhere })).toMatchObject(wrong)
+  expect(await drink(id, { eventId: 'evt_nobodys' })).toMatchObject(wrong)
+  expect(await redeem(sale, { ...byCode, eventId: here })).toMatchObject({ ...done(1, 2), ticket: { id } })
+})
+
+test.each([
+  ['checkInTicket', 'ticket: { qrCode: "A" }, idempotencyKey: "n"'],
+  ['checkInTickets', 'scans: [{ ticket: { qrCode: "A" }, idempotencyKey: "n" }]'],
+  ['redeemSupplement', 'ticket: { qrCode: "A" }, supplementId: "sup_drinks", idempotencyKey: "n"'],
+])('%s says at which event it is', async (name, input) => {
+  const ask = (more = '') =>
+    sale.graphql(
+      `mutation { ${name}(input: { ${input.replace('idempotencyKey', `${more} idempotencyKey`)} }) { __typename } }`,
+      {},
+      sale.integration.v2,
+    )
+  expect((await ask('eventId: "evt_1",')).errors).toBeUndefined()
+  const { errors } = await ask()
+  expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }])
+  expect(errors?.[0]?.message).toContain('eventId')
 })
 
 test('a redemption records a change with numbers and nobody in it, and a rejection records none', async () => {
@@ -215,7 +235,7 @@ test.each([
 
 test('a redemption with the key of a channel is refused', async () => {
   const { data, errors } = await sale.graphql(
-    'mutation { redeemSupplement(input: { ticket: { qrCode: "A" }, supplementId: "sup_drinks", idempotencyKey: "1" }) { __typename } }',
+    'mutation { redeemSupplement(input: { ticket: { qrCode: "A" }, eventId: "evt_1", supplementId: "sup_drinks", idempotencyKey: "1" }) { __typename } }',
     {},
     sale.channel,
   )

@@ -9,7 +9,7 @@ import { openSale } from '../../support/sale.ts'
 import { buyTickets, ticketOf } from '../../support/tickets.ts'
 
 test('200 scans cost as many statements as one', async () => {
-  const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
+  const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
   const sale = await openSale({ events: [event] })
   const sold = await Promise.all(
     [1, 50, 50, 50, 50].map((count) => buyTickets(sale, { rate: 'single', count })),
@@ -22,7 +22,7 @@ test('200 scans cost as many statements as one', async () => {
     sale.statements.reset()
     const answers = await uploadScans(
       sale,
-      given.map((ticketId) => ({ ticketId, scannedAt: at, ...more })),
+      given.map((ticketId) => ({ ticketId, eventId: 'evt_1', scannedAt: at, ...more })),
     )
     expect(answers.map(({ outcome }) => outcome)).toEqual(given.map(() => 'OK'))
     return [...sale.statements]
@@ -41,13 +41,13 @@ test('200 scans cost as many statements as one', async () => {
 })
 
 test('single scans at once are written together, each with its own outcome', async () => {
-  const event = anEventAtDoor({ ticket_rates: [aLargeRate('single')] }, 0.1)
+  const event = anEventAtDoor({ _id: 'evt_1', ticket_rates: [aLargeRate('single')] }, 0.1)
   const sale = await openSale({ events: [event] })
   const { tickets } = await buyTickets(sale, { rate: 'single', count: 40 })
   sale.statements.reset()
   // Each ticket twice: of two scans of one, whoever is first is let in.
   const answers = await Promise.all(
-    [...tickets, ...tickets].map(({ _id }) => scanTicket(sale, { ticketId: _id })),
+    [...tickets, ...tickets].map(({ _id }) => scanTicket(sale, { ticketId: _id, eventId: 'evt_1' })),
   )
   const inserts = sale.statements.filter((text) => text.includes('insert into "check_ins"'))
   expect(inserts.length).toBeGreaterThan(0)
@@ -57,7 +57,7 @@ test('single scans at once are written together, each with its own outcome', asy
   expect(outcomes.filter((outcome) => outcome === 'NO_ENTRIES_LEFT')).toHaveLength(40)
   // The same key at once is one scan.
   const [ticket] = (await buyTickets(sale, { rate: 'single' })).tickets
-  const same = { ticketId: ticket?._id, idempotencyKey: 'same' }
+  const same = { ticketId: ticket?._id, eventId: 'evt_1', idempotencyKey: 'same' }
   const repeated = await Promise.all([1, 2, 3].map(() => scanTicket(sale, same)))
   expect(repeated.map(({ outcome, replayed }) => [outcome, replayed]).sort()).toEqual([
     ['OK', false],

@@ -48,6 +48,7 @@ const checkout = (answers: { questionId: string; answer: Given }[]) =>
       ... on CheckoutPayload { tickets { id ${answersOf} } } ... on Refused { errors { code path message } } } }`,
     {
       input: {
+        idempotencyKey: crypto.randomUUID(),
         items: [
           {
             ticketRateId: 'rate_1',

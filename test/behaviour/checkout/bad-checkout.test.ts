@@ -77,7 +77,7 @@ test('a checkout with an unknown type of document is refused by the type of the 
     const entry = { priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com', personalDocumentType }
     const { data, errors } = await sale.graphql(
       'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }',
-      { input: { items: toItems('rate_1', [entry]) } },
+      { input: { items: toItems('rate_1', [entry]), idempotencyKey: crypto.randomUUID() } },
       sale.channel,
     )
     expect(data).toBeUndefined()

@@ -31,45 +31,46 @@ const overGraphql = (query: string, variables = {}, headers: Headers = sale.chan
   sale.graphql<Result>(query, variables, headers)
 
 const ticketsOf = (rate: string) =>
-  `items: [{ ticketRateId: ${rate}, tickets: [{ priceId: "price_1", attendee: { fullName: "Ana", email: "ana@example.com" } }] }]`
-const input = {
+  `items: [{ ticketRateId: ${rate}, tickets: [{ priceId: "price_1", attendee: { fullName: "Ana", email: "ana@example.com" } }] }], idempotencyKey: "${crypto.randomUUID()}"`
+const anInput = () => ({
   items: toItems('rate_1', [{ priceId: 'price_1', fullName: 'Ana', email: 'ana@example.com' }]),
-}
+  idempotencyKey: crypto.randomUUID(),
+})
 const whole = '{ __typename ... on CheckoutPayload { payment { totalAmount { amount currency } } } }'
 const byVariable = `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} }`
 
 test.each<[what: string, query: string, variables: Record<string, unknown>, statements: number]>([
-  ['the input as variable', byVariable, { input }, 2],
+  ['the input as variable', byVariable, { input: anInput() }, 3],
   [
     'the input written out',
     `mutation { result: checkout(input: { ${ticketsOf('"rate_1"')} }) ${whole} }`,
     {},
-    2,
+    3,
   ],
   [
     'a variable for the rate',
     `mutation ($id: ID!) { result: checkout(input: { ${ticketsOf('$id')} }) ${whole} }`,
     { id: 'rate_1' },
-    2,
+    3,
   ],
   [
     'a default for the input',
     `mutation ($input: CheckoutInput! = { ${ticketsOf('"rate_1"')} }) {
       result: checkout(input: $input) ${whole} }`,
     {},
-    3,
+    4,
   ],
   [
     'another field beside it',
     `mutation ($input: CheckoutInput!) { __typename result: checkout(input: $input) ${whole} }`,
-    { input },
-    3,
+    { input: anInput() },
+    4,
   ],
   [
     'a second checkout after it',
     `mutation ($input: CheckoutInput!) { result: checkout(input: $input) ${whole} b: checkout(input: $input) { __typename } }`,
-    { input },
-    5,
+    { input: anInput() },
+    8,
   ],
 ])('a checkout over GraphQL with %s is sold', async (_what, query, variables, statements) => {
   const { data, errors } = await overGraphql(query, variables)
@@ -135,7 +136,7 @@ test('a checkout by an unknown caller takes one statement on either surface', as
   expect(sale.statements).toHaveLength(1)
   const asked = await sale.rest('POST', '/graphql', {
     headers: stranger(),
-    body: { query: byVariable, variables: { input } },
+    body: { query: byVariable, variables: { input: anInput() } },
   })
   expect(graphqlRefusal(asked)).toBe('401 UNAUTHENTICATED x-api-key')
   expect(sale.statements).toHaveLength(2)
@@ -146,7 +147,7 @@ test('a failing prefetch still refuses an unknown caller with 401', async () => 
   try {
     expect(refusal(await checkOut(sale, bodyOf('1'), stranger()))).toBe('401 UNAUTHENTICATED x-api-key')
     expect(refusal(await checkOut(sale, bodyOf('1')))).toBe('500 INTERNAL')
-    const { status, data, errors } = await overGraphql(byVariable, { input })
+    const { status, data, errors } = await overGraphql(byVariable, { input: anInput() })
     expect([status, data]).toEqual([200, { result: null }])
     expect(errors).toMatchObject([{ path: ['result'], extensions: { code: 'INTERNAL' } }])
   } finally {

@@ -86,6 +86,7 @@ test('concurrent checkouts answer with what is stored, by the clock of the datab
         check,
         {
           input: {
+            idempotencyKey: crypto.randomUUID(),
             items: toItems(`rate_${rate}`, [
               { priceId: `price_${rate}`, fullName: 'Ana', email: 'a@example.com' },
             ]),

@@ -217,7 +217,7 @@ test('a discount with too few uses left is refused whole, with what is left', as
 test('a refusal for want of uses leads to no rate, which has places left', async () => {
   const query = `mutation ($input: CheckoutInput!) { checkout(input: $input) { ... on Refused {
     errors { code ... on AvailabilityError { available ticketRate { id } } } } } }`
-  const input = toCheckoutInput(withCode('three-uses'))
+  const input = { ...toCheckoutInput(withCode('three-uses')), idempotencyKey: 'three-uses' }
   const { data } = await sale.graphql(query, { input }, sale.channel)
   const error = { code: 'DISCOUNT_USED_UP', available: 0, ticketRate: null }
   expect(data).toEqual({ checkout: { errors: [error] } })

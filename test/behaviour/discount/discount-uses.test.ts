@@ -133,7 +133,7 @@ test('a refund, and what the organization keeps, come from the discounted total'
     amounts: { discount: 10 },
     settlement: { net: 10.5, refunded: 0, paid: 11, commission: 0.5 },
   })
-  expect(refusalCodes(await refundTicket(sale, id, { amount: 11.01 }))).toEqual(['REFUND_TOO_HIGH 11'])
+  expect(refusalCodes(await refundTicket(sale, id, { amount: 11.01 }))).toEqual(['REFUND_TOO_HIGH amount 11'])
   expect(refusalCodes(await refundTicket(sale, id))).toEqual([])
   expect(await read()).toEqual({
     amounts: { discount: 10 },

@@ -54,7 +54,7 @@ test.each([
   ['(orderBy: START_DATE_DESC)', ['last', 'closed', 'first']],
   ['(filter: { onSale: true })', ['first', 'last']],
   ['(filter: { onSale: false })', ['closed']],
-  ['(filter: { during: { from: "2000-01-01T00:00:00Z" } })', ['past', 'first', 'closed', 'last']],
+  ['(filter: { starts: { from: "2000-01-01T00:00:00Z" } })', ['past', 'first', 'closed', 'last']],
   ['(filter: { organizationId: "org_1" })', ['first', 'closed', 'last']],
   // A filter leads to no other organization.
   ['(filter: { organizationId: "org_2" })', []],

@@ -75,7 +75,7 @@ async function pagesOf(
   order = 'START_DATE_ASC',
 ) {
   const query = `query ($after: String) { events(first: ${first}, after: $after, orderBy: ${order}, filter: {
-    during: { from: "2000-01-01T00:00:00Z" } ${filter} }) {
+    starts: { from: "2000-01-01T00:00:00Z" } ${filter} }) {
       ${first === 100 ? 'totalCount' : ''} nodes { id startDate ticketRates { status } } pageInfo { hasNextPage endCursor } } }`
   const pages: Page[] = []
   let info: PageInfo = { hasNextPage: true, endCursor: null }

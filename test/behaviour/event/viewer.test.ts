@@ -143,7 +143,15 @@ test('events by place and genre, in either order, for integrations too', async (
   expect(await idsOf('filter: { city: "LISBOA" }')).toEqual(['evt_techno'])
   expect(await idsOf('filter: { countryCode: "pt" }', sale.integration.v2)).toEqual(['evt_techno'])
   expect(await idsOf('filter: { musicGenre: "Techno" }')).toEqual(['evt_techno'])
-  expect(await idsOf('filter: { musicGenre: "techno" }')).toEqual([])
+  for (const genre of ['techno', 'TÉCHNO', ' techno!'])
+    expect(await idsOf(`filter: { musicGenre: "${genre}" }`)).toEqual(['evt_techno'])
+  // As a whole, and never as the beginning of a word or a word of a name.
+  for (const genre of ['tech', 'techno pop', 'next', '#techno'])
+    expect(await idsOf(`filter: { musicGenre: "${genre}" }`)).toEqual(
+      genre === '#techno' ? ['evt_techno'] : [],
+    )
+  for (const search of ['techno', '#techno'])
+    expect(await idsOf(`filter: { search: "${search}" }`)).toEqual([])
   const all = await idsOf('orderBy: START_DATE_ASC', sale.integration.v2)
   expect(all).toEqual(['evt_techno', 'evt_next', 'evt_later'])
   expect(await idsOf('orderBy: START_DATE_DESC', sale.integration.v2)).toEqual(all.toReversed())
@@ -163,7 +171,13 @@ test('nodes come in the order of their identifiers, one statement for all', asyn
   })
   expect(sale.statements.length).toBeLessThanOrEqual(8)
   const many = Array.from({ length: 101 }, (_, number) => `"evt_${number}"`).join()
-  const { errors } = await sale.graphql(`{ nodes(ids: [${many}]) { id } }`, {}, sale.channel)
+  // One field that is refused leaves the others.
+  const { data, errors } = await sale.graphql(
+    `{ nodes(ids: [${many}]) { id } event(by: { id: "evt_far" }) { id } }`,
+    {},
+    sale.channel,
+  )
+  expect(data).toEqual({ nodes: null, event: { id: 'evt_far' } })
   expect(errors?.[0]?.extensions?.code).toBe('INVALID')
 })
 

@@ -161,7 +161,7 @@ test('the schema is described from memory, and what needs a caller is refused by
   expect(spied.mock.calls.length).toBe(asked)
   const refused = await post(
     'mutation ($i: CheckoutInput!) { a: checkout(input: $i) { __typename } b: cancelPayment(input: { paymentId: "x" }) { __typename } }',
-    { i: { items: [] } },
+    { i: { items: [], idempotencyKey: 'once' } },
     {},
   )
   expect(refused.statusCode).toBe(200)

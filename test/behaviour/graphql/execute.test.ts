@@ -45,7 +45,7 @@ let asking = 1_000
 
 const ticketQuery = 'query One($id: ID!) { ticket(id: $id) { id status event { name } } }'
 const several = 'query A { __typename } query B { events { nodes { id } } }'
-const refusedCheckout = `mutation { checkout(input: { items: [{ ticketRateId: "rate_1", tickets: [] }] }) { __typename
+const refusedCheckout = `mutation { checkout(input: { items: [{ ticketRateId: "rate_1", tickets: [] }], idempotencyKey: "once" }) { __typename
   ... on Refused { errors { code message path } } } }`
 
 test.each<[what: string, query: string, asked?: (id: string) => Asked]>([
@@ -171,7 +171,7 @@ test.each([
 
 test('a repeated mutation that fails in part runs once and reports its error', async () => {
   const query = `mutation ($url: String!, $ticket: ID!) {
-    registerWebhook(input: { url: $url }) { __typename } returnTicket(input: { ticketId: $ticket }) { __typename } }`
+    registerWebhook(input: { url: $url, idempotencyKey: "once" }) { __typename } returnTicket(input: { ticketId: $ticket }) { __typename } }`
   const variables = { url: 'http://127.0.0.1:9/hook', ticket: ticketId }
   expect((await ask(query, { variables })).json().errors).toBeUndefined()
   // An integration may register webhooks but not request refunds.
@@ -185,7 +185,7 @@ test('a repeated mutation that fails in part runs once and reports its error', a
 test.each(ways)('a mutation that fails leaves the results of those around it, %s', async (_way, ask) => {
   const door = sale.integration.v2
   const scan = (name: string, alias: string) =>
-    `${alias}: checkInTicket(input: { ticket: { qrCode: "none" }, idempotencyKey: "${name} ${alias}" }) {
+    `${alias}: checkInTicket(input: { ticket: { qrCode: "none" }, eventId: "evt_1", idempotencyKey: "${name} ${alias}" }) {
       ... on CheckInTicketPayload { checkIn { outcome } } }`
   const query = `mutation { ${scan(_way, 'a')} b: returnTicket(input: { ticketId: "${ticketId}" }) { __typename } ${scan(_way, 'c')} }`
   const { statusCode, body } = await ask(query, { headers: door })

@@ -174,7 +174,7 @@ describe(`forms with FUZZ_SEED=${seed}`, () => {
 
 const mustNotBeNull = expect.stringMatching(/^Argument "\w+" .*(must not be null|has invalid value)\.$/)
 const scan = (alias: string, more: string) =>
-  `${alias}: checkInTicket(input: { ticket: { qrCode: "x" }, idempotencyKey: "${alias}"${more} }) { ... on CheckInTicketPayload { checkIn { outcome } } }`
+  `${alias}: checkInTicket(input: { ticket: { qrCode: "x" }, eventId: "evt_1", idempotencyKey: "${alias}"${more} }) { ... on CheckInTicketPayload { checkIn { outcome } } }`
 const notFound = { checkIn: { outcome: 'NOT_FOUND' } }
 
 test.each<[what: string, query: string, variables: object, data: unknown, paths: unknown[]]>([

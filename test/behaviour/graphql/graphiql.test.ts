@@ -2,16 +2,21 @@ import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { graphiqlTabs } from '../../../src/app/graphiql-tabs.ts'
+import { webhooks } from '../../../src/domain/change/table.ts'
+import { checkIns } from '../../../src/domain/check-in/table.ts'
+import { payments } from '../../../src/domain/payment/table.ts'
+import { refunds } from '../../../src/domain/refund/table.ts'
 import { aBuyer, sellAtBoxOffice } from '../../support/box-office.ts'
 import { withNumbers } from '../../support/contract-input.ts'
 import { anEvent, aPrice, aRate } from '../../support/factories.ts'
+import { subscribe } from '../../support/live.ts'
 import { publishableHeaders } from '../../support/modes.ts'
 import { sharedSale } from '../../support/sale.ts'
 
 const rate = aRate({ prices: [aPrice()] })
 const [price] = rate.prices ?? []
 
-const sale = sharedSale({ events: [anEvent({ ticket_rates: [rate] })] })
+const sale = sharedSale({ events: [anEvent({ _id: 'evt_1', ticket_rates: [rate] })], listen: true })
 
 const getPage = (headers: Record<string, string> = {}) =>
   sale.rest('GET', '/graphql', {
@@ -30,12 +35,16 @@ test('GraphiQL: every tab runs as it is', async () => {
     publishableKey: page['x-api-key'] ?? '',
     key: sale.channel['x-api-key'] ?? '',
     integrationKey: sale.integration.v2['x-api-key'] ?? '',
+    doorEventId: 'evt_1',
+    doorTicketId: sold.tickets[0]?.id ?? '',
     ticketRateId: rate._id,
     priceId,
     ticketId: sold.tickets[0]?.id ?? '',
   })
   const answers = []
-  for (const { query, variables, headers } of tabs) {
+  const streamed = tabs.filter(({ query }) => query.includes('subscription'))
+  expect(streamed).toHaveLength(1)
+  for (const { query, variables, headers } of tabs.filter((tab) => !streamed.includes(tab))) {
     const { 'X-Api-Key': key } = JSON.parse(headers)
     answers.push(await sale.graphql(query, JSON.parse(variables), { ...page, 'x-api-key': key }))
   }
@@ -66,6 +75,27 @@ test('GraphiQL: every tab runs as it is', async () => {
     { changes: { nodes: expect.arrayContaining([activated]) } },
     { registerWebhook: { secret: expect.stringMatching(/^whsec_/), webhook: { types: ['TICKET_ENTERED'] } } },
   ])
+  // Pressed again, a tab that writes makes nothing new: what it needs a key for, it has one for.
+  const counts = () =>
+    Promise.all([payments, refunds, checkIns, webhooks].map((table) => sale.db.$count(table)))
+  const before = await counts()
+  for (const { query, variables, headers } of tabs) {
+    if (!query.includes('mutation')) continue
+    const { 'X-Api-Key': key } = JSON.parse(headers)
+    const { errors } = await sale.graphql(query, JSON.parse(variables), { ...page, 'x-api-key': key })
+    expect(errors).toBeUndefined()
+  }
+  expect(await counts()).toEqual(before)
+  expect(before).toEqual([3, 1, 1, 1])
+  const [places] = streamed
+  if (!places) throw new Error('a tab streams')
+  const watched = subscribe<{ ticketRates: { id: string } }>(
+    sale.url,
+    { ...page, 'x-api-key': JSON.parse(places.headers)['X-Api-Key'] },
+    { query: places.query, variables: JSON.parse(places.variables) },
+  )
+  await watched.until(({ ticketRates }) => ticketRates.id === rate._id)
+  watched.close()
 })
 
 test('GraphiQL: a browser gets the page with its tabs, a client gets GraphQL', async () => {
@@ -76,6 +106,7 @@ test('GraphiQL: a browser gets the page with its tabs, a client gets GraphQL', a
     'query Events',
     'query Quote',
     'mutation Checkout',
+    'subscription Places',
     'query Ticket',
     'mutation BoxOffice',
     'mutation Door',

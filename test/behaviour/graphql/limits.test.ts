@@ -98,7 +98,7 @@ test('GraphQL limits allow all fields of a payment and refuse a circle through i
 })
 
 test('GraphQL limits allow all fields of a checkout', async () => {
-  const input = '{ items: [{ ticketRateId: "x", tickets: [] }] }'
+  const input = '{ items: [{ ticketRateId: "x", tickets: [] }], idempotencyKey: "once" }'
   const answer = `... on CheckoutPayload { payment { ${everythingOf('Payment', forIntegrations)} } tickets { ${everythingOf('Ticket', forIntegrations)} } }`
   expect(await codesOf(`mutation { checkout(input: ${input}) { ${answer} } }`)).toEqual([])
 })

@@ -25,6 +25,7 @@ const checkout = 'mutation ($input: CheckoutInput!) { checkout(input: $input) { 
 const withEntry = (entry: object, more = {}) => ({
   input: {
     items: [{ ticketRateId: 'rate_1', tickets: [{ priceId: 'price_1', attendee: person, ...entry }] }],
+    idempotencyKey: 'once',
     ...more,
   },
 })
@@ -36,7 +37,11 @@ test.each<[what: string, variables: object, answer: string]>([
   ['a null input', { input: null }, 'BAD_REQUEST input'],
   ['a string as input', { input: person.email }, 'BAD_REQUEST input'],
   ['a list as input', { input: [withEntry({})] }, 'BAD_REQUEST input'],
-  ['a missing rate', { input: { items: [{ tickets: [] }] } }, 'BAD_REQUEST input.items.0.ticketRateId'],
+  [
+    'a missing rate',
+    { input: { items: [{ tickets: [] }], idempotencyKey: 'once' } },
+    'BAD_REQUEST input.items.0.ticketRateId',
+  ],
   ['an unknown field', withAttendee({ dni: number }), `BAD_REQUEST ${entryPath}.attendee.dni`],
   [
     'a name in REST’s spelling',
@@ -96,7 +101,7 @@ test.each([
   ['a string out of place', `"${person.email}"`],
   ['a block string out of place', `"""${person.email}"""`],
 ])('a document with %s is refused without quoting it', async (_what, field) => {
-  const input = `{ items: [{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", ${field} }] }] }`
+  const input = `{ items: [{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", ${field} }] }], idempotencyKey: "once" }`
   const answer = await ask(`mutation { checkout(input: ${input}) { __typename } }`)
   expect(answer.body).not.toMatch(/secretia|1234567/i)
   expect(graphqlRefusal(answer)).toMatch(/^200( BAD_REQUEST)+$/)
@@ -112,9 +117,12 @@ test.each([
   ['a block string', '$v: String = "x"', 'ticket: { qrCode: """secretia\n"""}, idempotencyKey: $v'],
   ['a number', '$v: String = "x"', 'ticket: { ticketId: 12345678 }, idempotencyKey: $v'],
 ])('a literal with a variable of null is refused without quoting it: %s', async (_what, declared, input) => {
-  const answer = await ask(`mutation (${declared}) { checkInTicket(input: { ${input} }) { __typename } }`, {
-    v: null,
-  })
+  const answer = await ask(
+    `mutation (${declared}) { checkInTicket(input: { eventId: "evt_1", ${input} }) { __typename } }`,
+    {
+      v: null,
+    },
+  )
   expect(answer.json().errors).toHaveLength(1)
   expect(answer.body).not.toMatch(/secretia|1234567/i)
 })
@@ -192,7 +200,7 @@ test.each([
 
 const withMetadata = (metadata: string) =>
   ask(`mutation { checkout(input: { items: [{ ticketRateId: "rate_1", tickets: [{ priceId: "price_1", attendee: { fullName: "A", email: "a@example.com" } }] }],
-    metadata: ${metadata} }) { __typename ... on Refused { errors { code message path } } } }`)
+    idempotencyKey: "once", metadata: ${metadata} }) { __typename ... on Refused { errors { code message path } } } }`)
 
 test.each(['{ __proto__: { a: 1 } }', '{ a: { __proto__: 1 } }', '{ a: [[{ __proto__: null }]] }'])(
   'a literal of JSON with %s is refused, and not taken without it',

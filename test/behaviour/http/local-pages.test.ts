@@ -10,6 +10,7 @@ const keys = {
   key: 'box_test_channel',
   publishableKey: 'box_pub_page',
   integrationKey: 'box_test_integration',
+  ...{ doorEventId: 'evt_door', doorTicketId: 'tkt_door' },
 }
 const secrets = /box_test_\w+/g
 const companion: Companion = {

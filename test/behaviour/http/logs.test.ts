@@ -91,7 +91,11 @@ async function useEverything(): Promise<string[]> {
   ])
   const checkout = 'mutation ($input: CheckoutInput!) { checkout(input: $input) { __typename } }'
   const ticket = toTicket(toCamelCase(person) as Record<string, unknown>)
-  await sale.graphql(checkout, { input: { items: [{ ticketRateId: 'rate_1', tickets: [ticket] }] } }, channel)
+  await sale.graphql(
+    checkout,
+    { input: { items: [{ ticketRateId: 'rate_1', tickets: [ticket] }], idempotencyKey: 'once' } },
+    channel,
+  )
   await sale.graphql(
     `{ event(by: { id: "${person.email}" }) { ${person.personal_document_number.slice(-1)} } }`,
     {},

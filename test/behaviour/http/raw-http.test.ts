@@ -122,7 +122,8 @@ test.each(
 })
 
 test('a mutation with an Accept header that cannot be met is not run', async () => {
-  const register = 'mutation { registerWebhook(input: { url: "https://hooks.example/a" }) { __typename } }'
+  const register =
+    'mutation { registerWebhook(input: { url: "https://hooks.example/a", idempotencyKey: "once" }) { __typename } }'
   const raw = await sendRaw(request('POST', '/graphql', 'multipart/mixed', body(register)))
   expect(raw.status).toBe(406)
   const { data } = await sale.graphql('{ webhooks { id } }', {}, sale.channel)

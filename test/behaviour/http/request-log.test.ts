@@ -86,7 +86,10 @@ const checkout = `mutation Buy($input: CheckoutInput!) { checkout(input: $input)
   ... on Refused { errors { code } } } }`
 
 test('a line lists the codes of errors, of refusals that are data as well', async () => {
-  const input = { items: toItems('rate_1', [{ priceId: 'price_1', fullName: '', email: 'x' }]) }
+  const input = {
+    items: toItems('rate_1', [{ priceId: 'price_1', fullName: '', email: 'x' }]),
+    idempotencyKey: 'once',
+  }
   for (let time = 0; time < 2; time++) await sale.graphql(checkout, { input }, sale.channel)
   expect(logged().map(({ operation, codes }) => [operation, codes])).toEqual([
     ['Buy', ['INVALID']],

@@ -185,7 +185,7 @@ test('response cache keeps no response beyond the catalogue', async () => {
     `{ quoteCheckout(input: { ${itemsOf()} }) { __typename } }`,
     'query ($ticket: ID!) { events { nodes { id } } ticket(id: $ticket) { id } }',
     'query ($ticket: ID!) { events { nodes { id } } ... { ...T } } fragment T on Query { ticket(id: $ticket) { id } }',
-    `mutation { checkout(input: { ${named} }) { __typename } }`,
+    `mutation { checkout(input: { ${named}, idempotencyKey: "${crypto.randomUUID()}" }) { __typename } }`,
   ]
   for (const query of operations) {
     const run = () => ask(query, sale.channel, variables)

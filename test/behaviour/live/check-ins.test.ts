@@ -118,7 +118,7 @@ test('a stream goes on from an empty list', async () => {
 test('a code that matches no ticket is told to the event at the door, and to no other', async () => {
   const [here, there] = [watch(sale.integration.v2), watch(sale.integration.v2, 'quiet')]
   await Promise.all([here.opened(), there.opened()])
-  for (const eventId of [null, event]) await scanTicket(sale, { qrCode: 'FORGED', eventId, people: 15 })
+  await scanTicket(sale, { qrCode: 'FORGED', eventId: event, people: 15 })
   // The ticket of another event is told to the door at which it was scanned.
   await scanTicket(sale, { ticketId: await unpaidTicket(), eventId: 'quiet', people: 16 })
   await here.until(({ checkIns: { node } }) => node.outcome === 'NOT_FOUND' && node.ticket === null)

@@ -55,7 +55,11 @@ const checkout = (selection = '__typename') => `mutation ($input: CheckoutInput!
 
 const itemOf = (name: string) => toItems(`rate_${name}`, [aBuyer(`price_${name}`)])
 const buy = (expectedTotal: unknown, name = '1') =>
-  sale.graphql<Answer['data']>(checkout(), { input: { items: itemOf(name), expectedTotal } }, sale.channel)
+  sale.graphql<Answer['data']>(
+    checkout(),
+    { input: { items: itemOf(name), expectedTotal, idempotencyKey: crypto.randomUUID() } },
+    sale.channel,
+  )
 
 // A ticket of `rate_1` costs 22 EUR. Each of the three fields takes or refuses the same amounts.
 const given: Record<string, { path: string; ask(amount: unknown, currency?: string): Promise<unknown> }> = {
@@ -212,7 +216,7 @@ test('a refusal of an amount says in plain words what is wrong', async () => {
 test('an amount as it was shown is taken back, in a checkout and in a refund', async () => {
   const shown = await sale.graphql<{ checkout: { payment: { id: string; totalAmount: object } } }>(
     checkout('payment { id totalAmount { amount currency } }'),
-    { input: { items: itemOf('1') } },
+    { input: { items: itemOf('1'), idempotencyKey: crypto.randomUUID() } },
     sale.channel,
   )
   const { totalAmount } = shown.data?.checkout.payment ?? {}
@@ -249,7 +253,13 @@ test.each<[field: string, items: { none: unknown[]; two: unknown[] }, headers: (
     ${field}(input: $input) { __typename ... on Refused { errors { __typename code path message } } } }`
   const more = field === 'sellAtBoxOffice' ? { method: 'CASH', idempotencyKey: 'two' } : {}
   const ask = async (items: unknown[]) =>
-    (await sale.graphql<Answer['data']>(query, { input: { items, ...more } }, headers())).data?.[field]
+    (
+      await sale.graphql<Answer['data']>(
+        query,
+        { input: { items, ...more, ...(field === 'checkout' && { idempotencyKey: crypto.randomUUID() }) } },
+        headers(),
+      )
+    ).data?.[field]
   const refused = (message: string) => ({
     __typename: 'Refused',
     errors: [{ __typename: 'OtherError', code: 'INVALID', path: 'items', message }],

@@ -168,13 +168,16 @@ test('refund in parts until nothing is left', async () => {
   await refunds.refundTicket(sale, id, { amount: 10.01 })
   expect(await stateOf()).toEqual(['partially_refunded', 1001, 1001])
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount: 12 }))).toEqual([
-    'REFUND_TOO_HIGH 11.99',
+    'REFUND_TOO_HIGH amount 11.99',
   ])
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(11.99)
   expect(await stateOf()).toEqual(['partially_refunded', 2200, 2200])
-  for (const amount of [null, 0.01])
+  for (const [amount, place] of [
+    [null, 'of'],
+    [0.01, 'amount'],
+  ] as const)
     expect(refunds.refusalCodes(await refunds.refundTicket(sale, id, { amount }))).toEqual([
-      'REFUND_TOO_HIGH 0',
+      `REFUND_TOO_HIGH ${place} 0`,
     ])
   await refunds.refundTicket(sale, ticketOf(checkout, 1))
   expect(await stateOf()).toEqual(['refunded', 4400, 2200])
@@ -251,7 +254,7 @@ test('refund of an unpaid or free ticket is refused', async () => {
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, id))).toEqual(['ILLEGAL_TRANSITION CANCELLED'])
   const gift = await holdTickets(sale, { rate: 'free' })
   expect(refunds.refusalCodes(await refunds.refundTicket(sale, ticketOf(gift)))).toEqual([
-    'REFUND_TOO_HIGH 0',
+    'REFUND_TOO_HIGH of 0',
   ])
 })
 
@@ -309,7 +312,7 @@ test('refund of a payment refunds what is left of each ticket, and of a cancelle
     expect(refunds.refusalCodes(await refunds.refundTickets(sale, other, asked))).toEqual([
       'IDEMPOTENCY_KEY_REUSED idempotencyKey',
     ])
-  expect(refunds.refusalCodes(await refunds.refundTickets(sale, of))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(refunds.refusalCodes(await refunds.refundTickets(sale, of))).toEqual(['REFUND_TOO_HIGH of 0'])
 })
 
 test('refund of a payment takes no amount, and none of an unpaid or foreign one', async () => {

@@ -74,7 +74,7 @@ test('warranty refund returns only the part not refunded before', async () => {
   // The price of the warranty itself may still be refunded by the organization.
   expect((await refunds.refundTicket(sale, id)).refund?.amount).toBe(2)
   const { id: all } = await aRefundedTicket(sale, withWarranty, { amount: 23 })
-  expect(refunds.refusalCodes(await refunds.returnTicket(sale, all))).toEqual(['REFUND_TOO_HIGH 0'])
+  expect(refunds.refusalCodes(await refunds.returnTicket(sale, all))).toEqual(['REFUND_TOO_HIGH ticketId 0'])
   expect((await refunds.ticketRow(sale, all))?.status).toBe('active')
 })
 

@@ -104,8 +104,8 @@ test('rows go once they are as old as their setting, those of each organization 
       )
       await runSql(
         sale.db,
-        `insert into check_ins (id, organization_id, integration_id, idempotency_key, request_hash, direction, forced, outcome, scanned_at, created_at)
-        values ('chk_${organization}_${days}', '${organization}', '${integration?.id}', '${organization}_${days}', '', 'in', false, 'NOT_FOUND', now(),
+        `insert into check_ins (id, organization_id, integration_id, idempotency_key, request_hash, event_id, direction, forced, outcome, scanned_at, created_at)
+        values ('chk_${organization}_${days}', '${organization}', '${integration?.id}', '${organization}_${days}', '', 'evt_1', 'in', false, 'NOT_FOUND', now(),
           '${at('check_ins').toISOString()}')`,
       )
       await runSql(

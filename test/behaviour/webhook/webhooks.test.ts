@@ -133,7 +133,7 @@ test('webhook with no types or an unknown one is refused', async () => {
   const { id } = await own.register(url)
   expect(await own.refusal('updateWebhook', { webhookId: id, types: [] })).toBe('INVALID types')
   const unknown = await sale.graphql(
-    `mutation { registerWebhook(input: { url: "${url}", types: [EVERYTHING] }) { __typename } }`,
+    `mutation { registerWebhook(input: { url: "${url}", types: [EVERYTHING], idempotencyKey: "once" }) { __typename } }`,
     {},
     sale.channel,
   )
@@ -184,7 +184,7 @@ test('webhook of another caller is answered like an absent one', async () => {
 test('webhooks without credentials are refused', async () => {
   for (const query of [
     '{ webhooks { id } }',
-    `mutation { registerWebhook(input: { url: "${url}" }) { __typename } }`,
+    `mutation { registerWebhook(input: { url: "${url}", idempotencyKey: "once" }) { __typename } }`,
     'mutation { deleteWebhook(input: { webhookId: "whk_1" }) { __typename } }',
   ])
     expect((await sale.graphql(query)).errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }])

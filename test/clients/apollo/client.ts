@@ -89,7 +89,7 @@ export function connect({
       return () => subscription.unsubscribe()
     },
     /** Repeated with the same key and input, it is the same checkout. */
-    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
+    async checkOut(input: CheckoutInput) {
       const { data } = await client.mutate({ mutation: CheckoutDocument, variables: { input } })
       return data?.checkout
     },

@@ -49,7 +49,7 @@ export function connect({ url, key, trusted = false }: { url: string; key: strin
       }
     },
     /** Repeated with the same key and input, it is the same checkout. */
-    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
+    async checkOut(input: CheckoutInput) {
       const { checkout } = await execute(CheckoutDocument, { input })
       return checkout
     },

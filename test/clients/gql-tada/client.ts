@@ -5,7 +5,7 @@ import { patientFetch } from '../patient-fetch.ts'
 import { graphql } from './graphql.ts'
 
 const places = graphql(`
-  fragment Places on TicketRate @_unmask { id status availability { sold available } }
+  fragment Places on TicketRate @_unmask { id status availability { available } }
 `)
 
 const rateFields = graphql(
@@ -96,7 +96,7 @@ export function connect({ url, key }: { url: string; key: string }) {
       }
     },
     /** Repeated with the same key and input, it is the same checkout. */
-    async checkOut(input: VariablesOf<typeof checkoutMutation>['input'] & { idempotencyKey: string }) {
+    async checkOut(input: VariablesOf<typeof checkoutMutation>['input']) {
       const { checkout } = await execute(checkoutMutation, { input })
       return checkout
     },

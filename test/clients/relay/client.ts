@@ -32,7 +32,7 @@ const eventsQuery = graphql`
             id
             name
             status
-            availability { sold available }
+            availability { available }
             currentPrice { id total { amount currency } }
           }
         }
@@ -47,14 +47,14 @@ const checkoutMutation = graphql`
       __typename
       ... on CheckoutPayload {
         payment { id pageUrl totalAmount { amount currency } }
-        ticketRates { id status availability { sold available } }
+        ticketRates { id status availability { available } }
       }
       ... on Refused {
         errors {
           code
           message
           path
-          ... on AvailabilityError { available ticketRate { id status availability { sold available } } }
+          ... on AvailabilityError { available ticketRate { id status availability { available } } }
           ... on LimitError { min max }
         }
       }
@@ -68,7 +68,7 @@ const paymentQuery = graphql`
 
 const placesSubscription = graphql`
   subscription PlacesSubscription($eventId: ID!) {
-    ticketRates(of: { eventId: $eventId }) { id status availability { sold available } }
+    ticketRates(of: { eventId: $eventId }) { id status availability { available } }
   }
 `
 
@@ -134,7 +134,7 @@ export function connect({ url, key, fetch = globalThis.fetch }: Options) {
       }
     },
     /** Repeated with the same key and input, it is the same checkout. */
-    checkOut: (input: CheckoutMutation$variables['input'] & { idempotencyKey: string }) =>
+    checkOut: (input: CheckoutMutation$variables['input']) =>
       new Promise<CheckoutMutation['response']['checkout']>((resolve, reject) => {
         commitMutation<CheckoutMutation>(environment, {
           mutation: checkoutMutation,

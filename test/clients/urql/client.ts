@@ -75,7 +75,7 @@ export function connect({
       return unsubscribe
     },
     /** Repeated with the same key and input, it is the same checkout. */
-    async checkOut(input: CheckoutInput & { idempotencyKey: string }) {
+    async checkOut(input: CheckoutInput) {
       return dataOf(await client.mutation(CheckoutDocument, { input }).toPromise())?.checkout
     },
     async readPayment({ url }: { url: string }) {

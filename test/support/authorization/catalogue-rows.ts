@@ -175,7 +175,9 @@ export const checkoutRow = (place: CheckoutPlace, isSeller = isSelling) => ({
 })
 
 const quote = graphqlAsk('query', 'quoteCheckout', '$input: QuoteCheckoutInput!', 'input: $input')
-const checkOut = graphqlAsk('mutation', 'checkout', '$input: CheckoutInput!', 'input: $input')
+const keyed = graphqlAsk('mutation', 'checkout', '$input: CheckoutInput!', 'input: $input')
+const checkOut = ({ input }: { input: object }) =>
+  keyed({ input: { ...input, idempotencyKey: crypto.randomUUID() } })
 
 const rowsOf = (
   root: string,

@@ -19,18 +19,20 @@ let scans = 0
 const scannedAt = new Date().toISOString()
 const scanned = graphqlAsk('mutation', 'checkInTicket', '$input: CheckInTicketInput!', 'input: $input')
 const scan = (ticket: object, more = {}) =>
-  scanned({ input: { ticket, ...more, scannedAt, idempotencyKey: `scan-${++scans}` } })
+  scanned({ input: { ticket, eventId: 'evt_0', ...more, scannedAt, idempotencyKey: `scan-${++scans}` } })
 // Every scan is recorded, even a refused one, so that its repetition gets the same response.
 const scanRow = { writes: true, notes: ['check_ins'] }
 
 const uploaded = graphqlAsk('mutation', 'checkInTickets', '$input: CheckInTicketsInput!', 'input: $input')
 const upload = (ticket: object, more = {}) =>
-  uploaded({ input: { scans: [{ ticket, ...more, scannedAt, idempotencyKey: `scan-${++scans}` }] } })
+  uploaded({
+    input: { scans: [{ ticket, eventId: 'evt_0', ...more, scannedAt, idempotencyKey: `scan-${++scans}` }] },
+  })
 
 const redeemed = graphqlAsk('mutation', 'redeemSupplement', '$input: RedeemSupplementInput!', 'input: $input')
 // An absent supplement, so that the response does not depend on what was redeemed before.
-const redeem = (ticket: object, supplementId = 'sup_0') =>
-  redeemed({ input: { ticket, supplementId, idempotencyKey: `bar-${++scans}` } })
+const redeem = (ticket: object, supplementId = 'sup_0', eventId = 'evt_0') =>
+  redeemed({ input: { ticket, eventId, supplementId, idempotencyKey: `bar-${++scans}` } })
 const redeemRow = { writes: true, notes: ['redemptions'] }
 
 export const doorRows: Rows = {
@@ -81,6 +83,12 @@ export const doorRows: Rows = {
     kind: 'ticket',
     sees: ofIntegration,
     ask: (_caller, ticketId) => redeem({ ticketId }),
+  },
+  'Mutation.redeemSupplement(input.eventId)': {
+    ...redeemRow,
+    kind: 'event',
+    sees: (caller, thing) => isIntegration(caller) && seesCatalogue(caller, thing),
+    ask: (caller, eventId, world) => redeem({ ticketId: soldFor(world, caller) }, 'sup_0', eventId),
   },
   'Mutation.redeemSupplement(input.supplementId)': {
     ...redeemRow,

@@ -14,7 +14,7 @@ const edges: Record<Rule | 'part', string> = {
   channel: 'Viewer.channel Ticket.channel SalesRow.channel',
   integration: 'Viewer.integration',
   sale: `TicketConnection.nodes TicketEdge.node PaymentConnection.nodes PaymentEdge.node Payment.tickets Payment.refunds
-    Ticket.payment Ticket.refunds Refund.ticket CheckoutPayload.payment CheckoutPayload.tickets
+    Ticket.payment Ticket.refunds Refund.ticket Refund.payment CheckoutPayload.payment CheckoutPayload.tickets
     SellAtBoxOfficePayload.payment SellAtBoxOfficePayload.tickets IssueInvitationsPayload.payment
     IssueInvitationsPayload.tickets CancelPaymentPayload.payment CancelTicketsPayload.tickets
     RefundTicketsPayload.refunds ReturnTicketPayload.refund CheckIn.ticket RedeemSupplementPayload.ticket

@@ -22,7 +22,7 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql(
     'mutation',
     'checkout',
-    'input: { items: [{ ticketRateId: "", tickets: [] }] }',
+    'input: { items: [{ ticketRateId: "", tickets: [] }], idempotencyKey: "" }',
     'channel publishable',
   ),
   graphql(
@@ -59,23 +59,23 @@ export const invalidRequests: [name: string, ask: Ask, isFor: string][] = [
   graphql(
     'mutation',
     'checkInTicket',
-    'input: { ticket: { qrCode: "" }, idempotencyKey: "" }',
+    'input: { ticket: { qrCode: "" }, eventId: "", idempotencyKey: "" }',
     'integration',
   ),
   graphql(
     'mutation',
     'checkInTicket',
-    'input: { ticket: { ticketId: "x" }, idempotencyKey: "x", people: 0 }',
+    'input: { ticket: { ticketId: "x" }, eventId: "x", idempotencyKey: "x", people: 0 }',
     'integration',
   ),
   graphql('mutation', 'checkInTickets', 'input: { scans: [] }', 'integration'),
   graphql(
     'mutation',
     'redeemSupplement',
-    'input: { ticket: { qrCode: "" }, supplementId: "", idempotencyKey: "" }',
+    'input: { ticket: { qrCode: "" }, eventId: "", supplementId: "", idempotencyKey: "" }',
     'integration',
   ),
-  graphql('mutation', 'registerWebhook', 'input: { url: "x" }', 'channel integration'),
+  graphql('mutation', 'registerWebhook', 'input: { url: "x", idempotencyKey: "" }', 'channel integration'),
   graphql('mutation', 'updateWebhook', 'input: { webhookId: "x", url: "x" }', 'channel integration'),
   graphql('query', 'tickets', 'first: 0', 'channel integration'),
   graphql('query', 'payments', 'first: 0', 'channel integration'),

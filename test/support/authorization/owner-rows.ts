@@ -116,11 +116,14 @@ export const ownerRows: Rows = {
         'mutation',
         'registerWebhook',
         '$url: String!',
-        'input: { url: $url }',
+        'input: { url: $url, idempotencyKey: $url }',
       )({ url: `https://hooks.example/mk-hook-${name}` }),
   },
   'Mutation.updateWebhook(input.webhookId)': webhook('updateWebhook', ', types: [PAYMENT_PAID]'),
-  'Mutation.rotateWebhookSecret(input.webhookId)': webhook('rotateWebhookSecret'),
+  'Mutation.rotateWebhookSecret(input.webhookId)': webhook(
+    'rotateWebhookSecret',
+    ', idempotencyKey: "rotated"',
+  ),
   'Mutation.redeliverWebhook(input.webhookId)': {
     kind: 'webhook',
     sees: ownsWebhook,

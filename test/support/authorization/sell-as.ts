@@ -16,7 +16,7 @@ export const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
 
 /** Registers a webhook for a caller and returns its ID. */
 export async function register(sale: Pick<StripeSale, 'graphql'>, caller: Caller): Promise<string> {
-  const mutation = `mutation ($url: String!) { registerWebhook(input: { url: $url }) {
+  const mutation = `mutation ($url: String!) { registerWebhook(input: { url: $url, idempotencyKey: $url }) {
     ... on RegisterWebhookPayload { webhook { id } } ... on Refused { errors { message } } } }`
   const url = `https://hooks.example/mk-hook-${caller.name}`
   const answer = await sale.graphql<{ registerWebhook: { webhook: { id: string } } }>(

@@ -45,11 +45,12 @@ const checkout = (name: string, body: string): Hostile => ({
 
 const buy = 'mutation ($i: CheckoutInput!) { checkout(input: $i) { __typename } }'
 const register =
-  'mutation ($t: [ChangeType!]) { registerWebhook(input: { url: "https://a.example", types: $t }) { __typename } }'
+  'mutation ($t: [ChangeType!]) { registerWebhook(input: { url: "https://a.example", types: $t, idempotencyKey: "once" }) { __typename } }'
 const list = 'query ($s: String) { events(filter: { search: $s }) { nodes { id } } }'
-const input = (inside: string) => `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[]}],${inside}}}`
+const input = (inside: string) =>
+  `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[]}],"idempotencyKey":"once",${inside}}}`
 const entries = (part: (index: number) => string) =>
-  `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[${fill(part, 400)}]}]}}`
+  `{"i":{"items":[{"ticketRateId":"rate_1","tickets":[${fill(part, 400)}]}],"idempotencyKey":"once"}}`
 const entry = '{"priceId":"price_1","attendee":{"fullName":"A","email":"a@b.co"}}'
 const longName = 'x'.repeat(20_000)
 
@@ -212,7 +213,7 @@ const documents: Hostile[] = [
   ),
   graphql(
     'invalid enum literals',
-    `mutation { registerWebhook(input: { url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}] }) { __typename } }`,
+    `mutation { registerWebhook(input: { url: "a", types: [${times(1_900, () => 'PAYMENT_PAD')}], idempotencyKey: "once" }) { __typename } }`,
   ),
   graphql(
     'a long name in many errors',

@@ -107,7 +107,10 @@ async function dropWebhooks({ sale: { db } }: ReadWorld) {
 async function aWebhook(world: ReadWorld) {
   await dropWebhooks(world)
   const url = `https://example.com/${unique()}`
-  const answer = (await mutate(world, 'integration', 'registerWebhook', 'webhook { id }', { url })()) as {
+  const answer = (await mutate(world, 'integration', 'registerWebhook', 'webhook { id }', {
+    url,
+    idempotencyKey: unique(),
+  })()) as {
     registerWebhook: { webhook: { id: string } }
   }
   return { webhookId: answer.registerWebhook.webhook.id }
@@ -121,6 +124,7 @@ const withWebhook =
 
 export const scan = (ticketId: string) => ({
   ticket: { ticketId },
+  eventId: 'evt_1',
   idempotencyKey: unique(),
   scannedAt: new Date().toISOString(),
 })
@@ -157,6 +161,7 @@ export const verbs: Record<string, Verb> = {
   'Mutation.checkout by a publishable key': (world) =>
     mutate(world, 'publishable', 'checkout', 'paymentUrl: ticketRates { id }', {
       items: items(),
+      idempotencyKey: unique(),
     }),
   'Mutation.cancelPayment': async (world) => {
     const { payment_id } = await hold(world)
@@ -256,6 +261,7 @@ export const verbs: Record<string, Verb> = {
     const [ticketId] = ticketIds(await buy(world))
     return mutate(world, 'integration', 'redeemSupplement', 'outcome redeemed left ticket { id }', {
       ticket: { ticketId },
+      eventId: 'evt_1',
       supplementId: 'sup_1',
       idempotencyKey: unique(),
     })
@@ -263,12 +269,17 @@ export const verbs: Record<string, Verb> = {
   'Mutation.registerWebhook': async (world) => {
     await dropWebhooks(world)
     const url = `https://example.com/${unique()}`
-    return mutate(world, 'integration', 'registerWebhook', 'webhook { id }', { url })
+    return mutate(world, 'integration', 'registerWebhook', 'webhook { id }', {
+      url,
+      idempotencyKey: unique(),
+    })
   },
   'Mutation.updateWebhook': withWebhook('updateWebhook', 'webhook { id }', { types: ['PAYMENT_PAID'] }),
   'Mutation.enableWebhook': withWebhook('enableWebhook', 'webhook { id }'),
   'Mutation.disableWebhook': withWebhook('disableWebhook', 'webhook { id }'),
-  'Mutation.rotateWebhookSecret': withWebhook('rotateWebhookSecret', 'webhook { id }'),
+  'Mutation.rotateWebhookSecret': withWebhook('rotateWebhookSecret', 'webhook { id }', {
+    idempotencyKey: 'once',
+  }),
   'Mutation.deleteWebhook': withWebhook('deleteWebhook', 'webhookId'),
   'Mutation.redeliverWebhook': async (world) => {
     const { webhookId } = await aWebhook(world)

@@ -33,7 +33,7 @@ export type CheckoutInput = {
   discountCode?: string | null | undefined;
   errorUrl?: string | null | undefined;
   expectedTotal?: MoneyInput | null | undefined;
-  idempotencyKey?: string | null | undefined;
+  idempotencyKey: string;
   items: Array<CheckoutItemInput>;
   language?: string | null | undefined;
   metadata?: unknown;
@@ -179,11 +179,11 @@ export type EventQueryVariables = Exact<{
 }>;
 
 
-export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } }> } | null };
+export type EventQuery = { event: { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { available: number | null } }> } | null };
 
-export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } }> };
+export type ShownEventFragment = { id: string, name: string, startDate: string, endDate: string, displayDate: string | null, imageUrl: string | null, description: string | null, minimumAge: number | null, outfit: string | null, artists: Array<{ name: string }>, organization: { name: string }, location: { name: string, address: string | null, city: string | null, timezone: string } | null, ticketRates: Array<{ id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { available: number | null } }> };
 
-export type RateFragment = { id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { sold: number, available: number | null } };
+export type RateFragment = { id: string, name: string, minPerCheckout: number, maxPerCheckout: number, admits: number, status: TicketRateStatus, validFrom: string | null, warranty: { percentage: number, endsAt: string } | null, currentPrice: { id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } } | null, prices: Array<{ id: string, name: string, validUntil: string | null, includes: string | null, additionalInfo: string | null, total: { amount: string, currency: string } }>, supplements: Array<{ id: string, name: string, description: string | null, price: { amount: string, currency: string }, compareAtPrice: { amount: string, currency: string } | null }>, questions: Array<{ id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> }>, availability: { available: number | null } };
 
 export type QuestionFragment = { id: string, label: string, type: QuestionType, required: boolean, options: Array<{ id: string, label: string }> };
 
@@ -194,9 +194,9 @@ export type PlacesSubscriptionVariables = Exact<{
 }>;
 
 
-export type PlacesSubscription = { ticketRates: { id: string, status: TicketRateStatus, validFrom: string | null, availability: { sold: number, available: number | null } } };
+export type PlacesSubscription = { ticketRates: { id: string, status: TicketRateStatus, validFrom: string | null, availability: { available: number | null } } };
 
-export type PlacesFragment = { id: string, status: TicketRateStatus, validFrom: string | null, availability: { sold: number, available: number | null } };
+export type PlacesFragment = { id: string, status: TicketRateStatus, validFrom: string | null, availability: { available: number | null } };
 
 export type QuoteQueryVariables = Exact<{
   input: QuoteCheckoutInput;
@@ -310,7 +310,6 @@ export const PlacesFragmentDoc = new TypedDocumentString(`
   status
   validFrom
   availability {
-    sold
     available
   }
 }
@@ -404,7 +403,6 @@ fragment Places on TicketRate {
   status
   validFrom
   availability {
-    sold
     available
   }
 }`, {"fragmentName":"Rate"}) as unknown as TypedDocumentString<RateFragment, unknown>;
@@ -496,7 +494,6 @@ fragment Places on TicketRate {
   status
   validFrom
   availability {
-    sold
     available
   }
 }`, {"fragmentName":"ShownEvent"}) as unknown as TypedDocumentString<ShownEventFragment, unknown>;
@@ -680,7 +677,6 @@ fragment Places on TicketRate {
   status
   validFrom
   availability {
-    sold
     available
   }
 }`) as unknown as TypedDocumentString<EventQuery, EventQueryVariables>;
@@ -695,7 +691,6 @@ export const PlacesDocument = new TypedDocumentString(`
   status
   validFrom
   availability {
-    sold
     available
   }
 }`) as unknown as TypedDocumentString<PlacesSubscription, PlacesSubscriptionVariables>;

@@ -35,15 +35,14 @@ function reasonOf({ status, validFrom }: PlacesFragment, zone: string): string |
   return text(status === 'ENDED' ? 'rate.ended' : 'rate.closed')
 }
 
-/** Reports whether places run out: twenty or fewer of a rate, and no more than a third of it. */
-const areFew = (left: number, sold: number) => left <= 20 && left * 2 <= sold
+// Places of a rate that runs out.
+const few = 20
 
 /** Creates the card of a rate. */
 export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCard {
   const zone = event.location?.timezone ?? 'UTC'
   const radio = el('input', { type: 'radio', name: 'rate', value: rate.id })
   const number = el('strong', { class: 'left' })
-  const bar = el('span', { class: 'bar' }, el('span', {}))
   const { currentPrice: price } = rate
   const label = el(
     'span',
@@ -62,20 +61,18 @@ export function rateCard(rate: RateFragment, event: ShownEventFragment): RateCar
     { class: 'rate', 'data-rate': rate.id },
     radio,
     label,
-    el('span', { class: 'cost' }, cost && el('strong', { class: 'price' }, cost), number, bar),
+    el('span', { class: 'cost' }, cost && el('strong', { class: 'price' }, cost), number),
   )
   let known: number | null | undefined
 
   const update: RateCard['update'] = (places) => {
-    const { sold, available: left } = places.availability
+    const { available: left } = places.availability
     const reason = reasonOf(places, zone)
     const available = reason === null
     radio.disabled = !available
     element.classList.toggle('off', !available)
-    element.classList.toggle('few', available && left !== null && areFew(left, sold))
+    element.classList.toggle('few', available && left !== null && left <= few)
     fill(number, reason ?? (left === null ? text('rate.unlimited') : text('rate.left', { count: left })))
-    bar.hidden = reason !== null || left === null
-    bar.style.setProperty('--part', String(left === null ? 1 : left / Math.max(1, left + sold)))
     if (known !== undefined && known !== left) {
       number.classList.remove('moved')
       // The animation begins anew only after a frame without it.

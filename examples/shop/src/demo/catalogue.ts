@@ -35,13 +35,13 @@ export function demoCatalogue({ events: count = demoEvents, now = new Date(), ur
   }
 }
 
-// A code for everybody, and one that takes a fixed amount off a few tickets.
+// A code for everybody, and one that takes a fixed amount off a few tickets. Buyers of all languages see their names.
 const offersOf = (organizationId: string) =>
   organizationId === 'org_demo_luna'
     ? {
         discounts: [
-          { _id: 'dsc_demo_1', code: 'VERMUT10', name: 'Diez por ciento', percentage: 10, quantity: 500 },
-          { _id: 'dsc_demo_2', code: 'AMIGOS', name: 'Tres euros', amount: 3, max_per_checkout: 4 },
+          { _id: 'dsc_demo_1', code: 'VERMUT10', name: '−10 %', percentage: 10, quantity: 500 },
+          { _id: 'dsc_demo_2', code: 'AMIGOS', name: '−3 €', amount: 3, max_per_checkout: 4 },
         ],
       }
     : {}
@@ -92,6 +92,25 @@ function demoEvent(n: number, today: Date, url = 'http://127.0.0.1:4000') {
     ticket_rates: [entrance(sale), front(sale), n % 2 === 0 ? table(sale) : group(sale), odd(sale)].map(
       (rate, i) => withIds(rate, `${n + 1}_${i + 1}`),
     ),
+  }
+}
+
+/** An event of the first organizer that begins in a few hours, so that its doors are open. */
+export function demoTonight(now = new Date(), url = 'http://127.0.0.1:4000') {
+  const start = new Date(Math.ceil(now.getTime() / hour) * hour + 3 * hour)
+  const { ticket_rates: _, ...event } = demoEvent(0, now, url)
+  const price = { _id: 'price_demo_tonight', name: 'At the door', price: 6 }
+  const rate = { _id: 'rate_demo_tonight', name: 'Entrance', availability: { sold: 14, available: 46 } }
+  return {
+    ...event,
+    _id: 'evt_demo_tonight',
+    name: 'Open rehearsal: Los Ñandúes',
+    description:
+      'The band of the next big night tries its new songs, and starts again where it must. Doors are open.',
+    display_date: null,
+    start_date: start.toISOString(),
+    end_date: new Date(start.getTime() + 3 * hour).toISOString(),
+    ticket_rates: [{ ...rate, prices: [price] }],
   }
 }
 

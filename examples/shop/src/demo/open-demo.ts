@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { addShop } from '../page.ts'
 import { addPosters } from '../poster/add-posters.ts'
-import { demoCatalogue, posterPath } from './catalogue.ts'
+import { demoCatalogue, demoTonight, posterPath } from './catalogue.ts'
 import { demoOrganizations } from './places.ts'
 
 /** The service that the demo is beside, as `npm start` opens it. */
@@ -29,17 +29,23 @@ type Saved = {
   /** Rate that is on sale, with its current price; absent once the demo is over, until it is seeded again. */
   ticket_rate_id?: string
   price_id?: string
-  /** Ticket of it that was sold at the box office. */
+  /** Ticket of it that was sold at the box office, and one for tonight. */
   ticket_id?: string
   payment_id?: string
+  door_ticket_id?: string
 }
 
 // Pages that are developed on this machine may use the publishable key as well.
 const developed = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*']
 // The integration is that of the first listed event's organizer, so that it sees what a newcomer buys.
 const [{ _id: firstOrganization }] = demoOrganizations
-// An event of the same organizer, and its rate without required questions.
+// A rate without required questions of an event of the same organizer, and an event whose doors are open.
 const offered = { eventId: 'evt_demo_8', ticketRateId: 'rate_demo_8_1' }
+const tonight = {
+  eventId: 'evt_demo_tonight',
+  ticketRateId: 'rate_demo_tonight',
+  priceId: 'price_demo_tonight',
+}
 
 const greeting = (url: string, demo: Saved) => `
 Boxoffice sells tickets at ${url}
@@ -83,7 +89,9 @@ async function save({ dataDir }: Host, saved: Saved): Promise<void> {
 /** Imports the demo catalogue, with posters at this address. Its file stays beside the data, as an example of one. */
 async function importDemo({ dataDir, command }: Host, url?: string): Promise<void> {
   const file = join(dataDir, 'demo-catalogue.json')
-  await writeFile(file, JSON.stringify(demoCatalogue({ url }), null, 2))
+  const demo = demoCatalogue({ url })
+  const events = [...demo.events, demoTonight(new Date(), url)]
+  await writeFile(file, JSON.stringify({ ...demo, events }, null, 2))
   await command('import', file, '--no-notify')
 }
 
@@ -134,8 +142,8 @@ async function ask<Data>(app: FastifyInstance, key: string, query: string, varia
   return answer.json<{ data?: Data | null }>().data ?? null
 }
 
-/** Finds what is on sale, with its posters at this address, and sells one of it at the box office unless that was done
- *  before. */
+/** Finds what is on sale, with its posters at this address, and sells one of it and one for tonight at the box office
+ *  unless that was done before. */
 async function findOffer(app: FastifyInstance, host: Host, demo: Saved, url: string): Promise<void> {
   const { eventId, ticketRateId } = offered
   const find = async () => (await ask<Offer>(app, demo.key, offerQuery, { id: eventId }))?.event
@@ -148,10 +156,14 @@ async function findOffer(app: FastifyInstance, host: Host, demo: Saved, url: str
   Object.assign(demo, { ticket_rate_id: priceId && ticketRateId, price_id: priceId })
   if (!priceId || demo.ticket_id) return
   const attendee = { fullName: 'Grace Hopper', email: 'grace@example.com' }
-  const items = [{ ticketRateId, tickets: [{ priceId, attendee }] }]
-  const input = { items, method: 'CASH', idempotencyKey: 'demo' }
-  const sold = (await ask<Sale>(app, demo.integration_key, sellMutation, { input }))?.sellAtBoxOffice
+  const sell = async (ticketRateId: string, priceId: string) => {
+    const items = [{ ticketRateId, tickets: [{ priceId, attendee }] }]
+    const input = { items, method: 'CASH', idempotencyKey: `demo-${ticketRateId}` }
+    return (await ask<Sale>(app, demo.integration_key, sellMutation, { input }))?.sellAtBoxOffice
+  }
+  const sold = await sell(ticketRateId, priceId)
   Object.assign(demo, { ticket_id: sold?.tickets?.[0]?.id, payment_id: sold?.payment?.id })
+  demo.door_ticket_id = (await sell(tonight.ticketRateId, tonight.priceId))?.tickets?.[0]?.id
 }
 
 /** Values that make the examples of GraphiQL and of the REST documentation work as they are. */
@@ -159,6 +171,8 @@ function examplesOf(demo: Saved) {
   if (!demo.price_id || !demo.publishable_key) return undefined
   return {
     ...offered,
+    doorEventId: tonight.eventId,
+    doorTicketId: demo.door_ticket_id ?? 'tkt_…',
     priceId: demo.price_id,
     ticketId: demo.ticket_id ?? 'tkt_…',
     paymentId: demo.payment_id ?? 'pay_…',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import * as scalars from '../../../engine/base/input-types.ts'
-import { optionalKey } from '../checkout/checkout-input.ts'
 import {
   type AttendeeColumn,
   answers,
@@ -57,7 +56,12 @@ export const ticketTransfer = z
 
 /** Repeated delivery of tickets. */
 export const ticketResending = z
-  .strictObject({ of: ticketsInput, idempotencyKey: optionalKey })
+  .strictObject({
+    of: ticketsInput,
+    idempotencyKey: scalars.idempotencyKey
+      .nullish()
+      .describe('Key that makes retries safe: the same key and input send nothing again for 24 hours.'),
+  })
   .describe('Tickets to send again.')
 
 type Given = string | null | undefined

@@ -61,10 +61,16 @@ export const checkoutBody = z
   .strictObject({
     ticketRateId: scalars.identifier.describe('Ticket rate identifier.'),
     tickets: z.array(ticketInput).describe('Tickets to buy, one entry per attendee; at most 50.'),
-    redirectUrl: scalars.httpUrl.nullish().describe('URL that the buyer is sent to after paying.'),
+    redirectUrl: scalars.httpUrl
+      .nullish()
+      .describe(
+        'URL that the buyer is sent to after paying. With a publishable key, a page of one of its origins.',
+      ),
     errorUrl: scalars.httpUrl
       .nullish()
-      .describe('URL that the buyer is sent to if the payment fails, expires or is cancelled.'),
+      .describe(
+        'URL that the buyer is sent to if the payment fails, expires or is cancelled. With a publishable key, a page of one of its origins.',
+      ),
     sendTickets: z
       .boolean()
       .nullish()
@@ -91,11 +97,6 @@ export const checkoutBody = z
     metadata: metadata.nullish().describe('JSON object stored on each ticket; at most 1024 bytes.'),
   })
   .meta({ id: 'CheckoutRequest', description: 'Tickets of one rate to buy together.' })
-
-/** Optional key of a request that holds nothing for good, or costs nothing. */
-export const optionalKey = scalars.idempotencyKey
-  .nullish()
-  .describe('Key that makes retries safe: the same key and input return the first result for 24 hours.')
 
 /** Answer as it is given: by text in REST, by the kind of its question in GraphQL. */
 export type GivenAnswer = string | { text?: string; checked?: boolean; optionId?: string }

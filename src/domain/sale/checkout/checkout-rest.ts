@@ -126,6 +126,7 @@ export const checkoutRoute = route({
     refuses: checkoutRefusals,
     sends: ['Idempotent-Replayed'],
     example: {
+      others: { 'idempotency-key': 'order-0042' },
       body: {
         ticket_rate_id: exampleIds.ticketRateId,
         tickets: [{ price_id: exampleIds.priceId, full_name: 'Ada Lovelace', email: 'ada@example.com' }],

@@ -4,7 +4,7 @@ import * as scalars from '../../../engine/base/input-types.ts'
 import { refusal } from '../../contract/problem-codes.ts'
 import { paymentMethod } from '../../payment/table.ts'
 import { maxInvitations, type Ticket } from '../../ticket/table.ts'
-import { answerInput, type CheckoutEntry, checkoutBody, optionalKey, ticketInput } from './checkout-input.ts'
+import { answerInput, type CheckoutEntry, checkoutBody, ticketInput } from './checkout-input.ts'
 
 // Input of GraphQL's checkouts: items, each of a rate, whose tickets have an attendee. REST takes one rate and flat
 // tickets.
@@ -195,7 +195,7 @@ export function sellItems<Sold extends object>(
 }
 
 const key = scalars.idempotencyKey.describe(
-  'Key of the request, chosen by the client: the same key and input return the first result, and the same key with another input is refused.',
+  'Key of the request, chosen by the client, which makes retries safe: the same key and input return the first result for 24 hours, and the same key with another input is refused.',
 )
 
 const discountCode = common.discountCode
@@ -216,7 +216,7 @@ export const checkoutInput = z
     language: common.language,
     referralId: common.referralId,
     metadata: common.metadata,
-    idempotencyKey: optionalKey,
+    idempotencyKey: key,
   })
   .describe('Tickets to buy together.')
 

@@ -56,7 +56,7 @@ export const takenFrom = (
 ) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
 
 // Lists the tickets with something left to refund, and how much. `refunded` is what was, by ticket.
-function refundableOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: Map<string, number>) {
+function refundableOf({ payment, tickets, reason, amount }: NewRefunds, refunded: Map<string, number>) {
   if (!tickets.every(isPaid)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
   const open = tickets.flatMap(({ id: ticketId, totalAmount, warrantyAmount }) => {
     const kept = reason === 'WARRANTY' ? warrantyAmount : 0
@@ -64,11 +64,12 @@ function refundableOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refu
     return left > 0 ? [{ ticketId, left }] : []
   })
   const refundable = open.reduce((sum, { left }) => sum + left, 0)
-  if (refundable > 0 && amount <= refundable) return open
+  if (refundable > 0 && (amount ?? 0) <= refundable) return open
   const message =
     refundable === 0 ? 'Nothing is left to refund.' : 'The amount is more than is left to refund.'
   const facts = { refundable: toMoney(refundable, payment.currency) }
-  throw refusal('REFUND_TOO_HIGH', message, undefined, facts)
+  const place = reason === 'WARRANTY' ? 'ticketId' : amount === undefined ? 'of' : 'amount'
+  throw refusal('REFUND_TOO_HIGH', message, [place], facts)
 }
 
 /** Reads what was refunded of payments of one organization so far, to refund more. Requires this transaction to hold

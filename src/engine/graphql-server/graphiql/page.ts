@@ -1,5 +1,5 @@
 import { makeOnce } from '../../base/make-once.ts'
-import { hashOf, policyOf } from '../../http/html.ts'
+import { hashOf, html, policyOf } from '../../http/html.ts'
 import { Representation } from '../../http/representation.ts'
 
 export type Tab = { query: string; variables: string; headers: string }
@@ -17,13 +17,15 @@ export type Editor<Examples> = {
 // container clips long editors only if it is positioned; otherwise the whole page scrolls. It has no layout for
 // phones: there the response goes below the editors, the sidebar below both, and a plugin covers them. Its name, its
 // numbers of lines, its comments in the dark (.mtk8) and the ground of a response are too pale, its search is too narrow
-// for its own text, and it has neither a heading nor a landmark.
+// for its own text, and it has neither a heading nor a landmark. Its nine megabytes show nothing until they have arrived and
+// run: the text of the first tab stands there meanwhile.
 const style = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>.graphiql-tab { transform: none !important } .graphiql-container { position: relative }
 .graphiql-logo, .graphiql-logo span, .graphiql-container .monaco-editor .line-numbers { color: hsl(var(--color-neutral)) }
 .graphiql-container .graphiql-doc-explorer-search:not(:focus-within) [role=combobox] { width: 10ch }
 .graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: 12px }
 @media (prefers-color-scheme: dark) { body:not(.graphiql-light) .monaco-editor .mtk8 { color: #8fbf7a } }
+#root > pre { margin: 0; padding: 24px; font: 15px/1.5 monospace; white-space: pre-wrap }
 header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 @media (max-width: 44rem) {
   .graphiql-container .graphiql-container { flex-direction: column-reverse }
@@ -33,6 +35,9 @@ header { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-pat
   .graphiql-container .graphiql-logo, .graphiql-container .graphiql-horizontal-drag-bar { display: none }
   .graphiql-sessions > div:has(> .graphiql-editors) { flex-direction: column }
   .graphiql-container .graphiql-editors, .graphiql-container .graphiql-response { min-width: 0 !important }
+  .graphiql-container .graphiql-editors { flex: 5 1 0 !important }
+  .graphiql-container .graphiql-response { flex: 2 1 0 !important }
+  .graphiql-container .graphiql-query-editor { flex: 4 1 0 !important }
   .graphiql-container .graphiql-plugin:not([style*='-1000px']) {
     position: absolute !important; inset: 0; max-width: none !important; width: 100%; z-index: 9;
     overflow: auto; background: hsl(var(--color-base));
@@ -50,13 +55,13 @@ if (localStorage.getItem('${name}:key') !== ${JSON.stringify(key)}) {
 }
 </script>`
 
-const hashesOf = (html: string) =>
-  [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => hashOf(script))
+const hashesOf = (markup: string) =>
+  [...markup.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script = '']) => hashOf(script))
 
 // Allows only the scripts in the page, by hash. The editor adds inline styles and starts workers from blobs.
-const policyOfEditor = (html: string) =>
+const policyOfEditor = (markup: string) =>
   policyOf(
-    `script-src ${hashesOf(html).join(' ')}`,
+    `script-src ${hashesOf(markup).join(' ')}`,
     ...["style-src 'unsafe-inline'", 'worker-src blob:', 'font-src data:', 'img-src data:'],
     ...["connect-src 'self'", "form-action 'none'"],
   )
@@ -72,16 +77,20 @@ export const graphiqlPage = <Examples>({ name, iconUrl, tabsOf }: Editor<Example
     const logo = `<img src="${iconUrl}" alt="" width="32" height="32">`
     const { headers } = tabs[0]
     const page = renderGraphiQL({ title: name, logo, favicon: iconUrl, headers, defaultTabs: tabs })
-    const html = page
+    const markup = page
       .replace('</head>', () => `${style}${script(name.toLowerCase(), key, tabs[0])}</head>`)
-      .replace('<div id="root"></div>', `<header><h1>${name} GraphiQL</h1></header><main id="root"></main>`)
+      .replace('<div id="root"></div>', () => {
+        const title = `${name} GraphiQL`
+        return html`<header><h1>${title}</h1></header><main id="root"><pre>${title} is loading…\n\n${tabs[0].query}</pre></main>`
+          .markup
+      })
     return new Representation({
       headers: {
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': policyOfEditor(html),
+        'content-security-policy': policyOfEditor(markup),
         vary: 'accept, accept-encoding',
       },
-      body: Buffer.from(html),
+      body: Buffer.from(markup),
       isShareable: true,
     })
   })

@@ -35,13 +35,28 @@ const css = `
 .swagger-ui .microlight span[style*='211, 99, 99'] { color: #ff9d9d !important }
 .swagger-ui .scheme-container .schemes > .schemes-server-container { display: none }
 .swagger-ui .opblock-body { overflow-x: auto }
+.swagger-ui [data-fold='folded'] .response-col_description > :not(.response-col_description__inner) { display: none }
+.swagger-ui .fold { margin-inline-start: .5em; padding: .25em .6em; border: 1px solid #8a8f99; border-radius: 4px; background: none }
+.swagger-ui .info { margin: 24px 0 } .swagger-ui .info details summary { cursor: pointer; font-weight: 600 }
 @media (max-width: 44rem) { .swagger-ui .wrapper { padding: 0 12px } }`
 
-// The library names none of these fields, scrolls code that no key reaches, and leaves out a level of headings.
+// The library names none of these fields, scrolls code that no key reaches, and leaves out a level of headings. It shows the
+// same headers and the same body below each status: all but those of success are folded.
 const js = `new MutationObserver(() => {
   for (const field of document.querySelectorAll('select, textarea'))
     if (!field.labels.length) field.ariaLabel ??= field.closest('[data-param-name]')?.dataset.paramName ?? (field.matches('select') ? 'Example' : 'Request body')
   for (const code of document.querySelectorAll('.microlight')) code.tabIndex = 0
+  for (const row of document.querySelectorAll('.response[data-code]:not([data-code^="2"], [data-fold])')) {
+    const button = Object.assign(document.createElement('button'), { className: 'fold', type: 'button', textContent: '…' })
+    const fold = (isFolded) => {
+      row.dataset.fold = isFolded ? 'folded' : 'open'
+      button.ariaExpanded = !isFolded
+    }
+    button.ariaLabel = 'Headers and body of ' + row.dataset.code
+    button.onclick = () => fold(row.dataset.fold === 'open')
+    fold(true)
+    row.cells[0].append(button)
+  }
   for (const heading of document.querySelectorAll('h3, h4, h5')) heading.ariaLevel = heading.tagName[1] - 1
 }).observe(document, { childList: true, subtree: true })`
 

@@ -7,6 +7,8 @@ import type { JsonSchema, Schemas } from './json-schemas.ts'
 type RouteExample = {
   params?: Record<string, string>
   query?: Record<string, string | number | boolean>
+  /** Values of further parameters, with which the documentation page fills no request. */
+  others?: Record<string, string | number | boolean>
   body?: unknown
   /** Body of the successful response, or its text if that is not JSON. */
   answer: unknown
@@ -37,11 +39,12 @@ const ifNoneMatch = {
   in: 'header',
   required: false,
   description: 'The `ETag` of an earlier response. Answers 304 without a body if it still holds.',
-  schema: { type: 'string' },
+  schema: { type: 'string', examples: ['"Yk2s0jX8uQmLw3vN"'] },
 }
 
 function parametersOf(schema: FastifySchema, schemas: Schemas): Operation[] {
   const { example, isConditional } = schema
+  const { others = {} } = example ?? {}
   const found = (Object.keys(places) as (keyof typeof places)[]).flatMap((part) => {
     const type = schema[part]
     if (!(type instanceof z.ZodType)) return []
@@ -53,7 +56,7 @@ function parametersOf(schema: FastifySchema, schemas: Schemas): Operation[] {
         in: places[part],
         required: part === 'params' || required.includes(name),
         description,
-        schema: field,
+        schema: { ...field, ...(name in others && { examples: [others[name]] }) },
         ...(name in given && { example: given[name] }),
       }),
     )

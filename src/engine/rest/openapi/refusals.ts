@@ -44,7 +44,7 @@ function errorBodyOf({ codes, facts, path }: Refusals) {
       errors: z.array(problemBody).min(1).max(requestLimits.maxErrors).describe('All errors, at most 100.'),
       request_id: z.string().describe('Identifier of the request, which the logs name.'),
     })
-    .meta({ id: 'Error', description: 'Refused request.' })
+    .meta({ id: 'Refusal', description: 'Refused request.' })
 }
 
 // Every request may be malformed, one too many, or come at a bad time.

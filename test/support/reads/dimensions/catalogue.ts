@@ -53,8 +53,8 @@ const unmet: Record<string, string> = {
   genre: '{ musicGenre: "Silence" }',
   location: '{ locationId: "loc_none" }',
   organization: '{ organizationId: "org_none" }',
-  end: '{ during: { until: "2020-01-01T00:00:00Z" } }',
-  start: '{ during: { from: "2090-01-01T00:00:00Z" } }',
+  start: '{ starts: { until: "2020-01-01T00:00:00Z" } }',
+  day: '{ during: { from: "2090-01-01T00:00:00Z", until: "2090-01-02T00:00:00Z" } }',
 }
 const ofUnmet = Object.entries(unmet).flatMap(([name, filter]): [string, Verb][] => [
   [`events by a ${name} that none has`, list(filter)],

@@ -24,6 +24,7 @@ const anHourAgo = () => new Date(Date.now() - 60 * 60_000).toISOString()
 const redeem = (world: ReadWorld, ticketId: string) =>
   mutate(world, 'integration', 'redeemSupplement', 'outcome redeemed left', {
     ticket: { ticketId },
+    eventId: 'evt_1',
     supplementId: 'sup_1',
     idempotencyKey: unique(),
   })

@@ -10,7 +10,10 @@ import { copyRows } from '../worlds.ts'
 
 async function register(world: ReadWorld): Promise<string> {
   const url = `https://example.com/${unique()}`
-  const answer = (await mutate(world, 'integration', 'registerWebhook', 'webhook { id }', { url })()) as {
+  const answer = (await mutate(world, 'integration', 'registerWebhook', 'webhook { id }', {
+    url,
+    idempotencyKey: unique(),
+  })()) as {
     registerWebhook: { webhook: { id: string } }
   }
   return answer.registerWebhook.webhook.id
