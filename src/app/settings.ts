@@ -18,7 +18,7 @@ import { type ConfigOf, trueOrFalse, wholeNumber } from '../engine/config/settin
 import { hasTraces, telemetrySettings, tracingSettings } from '../engine/config/telemetry.ts'
 import { problems } from '../engine/database/pool/failures.ts'
 
-// What an import fills a new database with.
+// Words for the content of a new database, which an import gives it.
 problems.TABLES_OLDER = problems.TABLES_OLDER.replace('everything', 'the catalogue')
 
 /** Settings that may also come from a file, as secrets of containers do:

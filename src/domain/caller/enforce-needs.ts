@@ -13,7 +13,7 @@ import type { LoaderDefinition } from '../../engine/request/loaders.ts'
 import type { IntegrationScope } from './api-key.ts'
 import { type Context, hasScope, kindsOf, reaches, requireNeeds } from './context.ts'
 
-/** What a type needs: its extension `needs`. Fields but those of `except` are nullable, and null for integrations whose
+/** Needs of a type: its extension `needs`. Fields but those of `except` are nullable, and null for integrations whose
  *  key has none of the scopes, whichever edge leads to the object. */
 export type TypeNeeds = { oneOf: IntegrationScope[]; except: ReadonlySet<string> }
 

@@ -1,7 +1,7 @@
 import { builder, enumOf } from '../../engine/graphql/builder.ts'
 import type { Mode } from './mode.ts'
 
-// What every caller meets first: the roots of the schema, and the modes of keys.
+// Roots of the schema, and the modes of keys: every caller meets them first.
 
 builder.queryType({
   description:

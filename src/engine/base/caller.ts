@@ -1,4 +1,4 @@
-// Who calls, as far as the engine needs to know. The product adds its own members to these types (domain/caller), as
+// Types of a caller, as far as the engine needs to know it. The product adds its own members to these types (domain/caller), as
 // plugins do to Fastify's.
 
 /** Credentials of a request, not yet authenticated. */

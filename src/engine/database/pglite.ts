@@ -58,7 +58,7 @@ type FileOperations = {
   setattr(node: object, changes: { mode?: number }): void
 }
 
-// What is kept holds addresses and secrets. PGlite gives its files a mode of its own, whatever the umask.
+// The folder holds addresses and secrets. PGlite gives its files a mode of its own, whatever the umask.
 const forOwner = (mode: number) => mode & ~0o077
 class OwnFiles extends NodeFS {
   override init(...[client, options]: Parameters<NodeFS['init']>) {

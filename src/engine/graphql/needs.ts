@@ -11,7 +11,7 @@ export type Streaming<Event> = {
   eventIdOf?(event: Event): string
 }
 
-/** What a root field needs: its extension `needs`, which the server enforces. */
+/** Needs of a root field: its extension `needs`, which the server enforces. */
 export type FieldNeeds = Needs & {
   stream?: Streaming<never>
   /** Row to read together with the caller's key, where the field is alone in its operation: what reads it, and where

@@ -117,7 +117,7 @@ async function send(request: FastifyRequest, reply: FastifyReply, representation
   const coding = isSmall ? 'identity' : chooseCoding(headers['accept-encoding'])
   const { 'content-type': type = '', ...otherHeaders } = answered
   if (reply.getHeader('cache-control') === noStore) reply.header('cache-control', 'private, no-cache')
-  // What decides the response, besides the URL.
+  // Headers that decide the response, besides the URL.
   addVary(reply, `${credentials.sentIn}, accept, accept-encoding`)
   reply.headers(otherHeaders)
   if (method !== 'POST') {

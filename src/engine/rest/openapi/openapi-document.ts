@@ -7,7 +7,7 @@ import { type Refusals, refusalsWith } from './refusals.ts'
 
 export type DocumentedRoute = { method: string | string[]; url: string; schema?: FastifySchema }
 
-/** What the product says of its interface, in the terms of OpenAPI. */
+/** Texts of the product about its interface, in the terms of OpenAPI. */
 export type RestContract<Examples> = {
   title: string
   description: string
