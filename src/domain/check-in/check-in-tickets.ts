@@ -79,10 +79,10 @@ async function bookScans(tx: Connection, scans: NumberedScan[], ctx: Context): P
   return outcomes
 }
 
-type Asked = { input: CheckInInput; ctx: Context }
+type AskedScan = { input: CheckInInput; ctx: Context }
 
 // Checks in by scans of requests of one integration and mode, in a transaction of their own.
-async function checkInAll(asked: Asked[]): Promise<ScanOutcome[]> {
+async function checkInAll(asked: AskedScan[]): Promise<ScanOutcome[]> {
   const [first] = asked
   if (!first) return []
   // A key in live mode and the same one in test mode name different requests.
@@ -104,8 +104,10 @@ async function checkInAll(asked: Asked[]): Promise<ScanOutcome[]> {
 }
 
 // Single scans of an integration that arrive while others are written are then written together.
-const checkInTogether = joinWrites<Asked, ScanOutcome>('check-ins', (_, asked) => checkInAll(asked), {
-  ...{ maxAlone: 4, maxOfKey: 2, maxWaiting: 500 },
+const checkInTogether = joinWrites<AskedScan, ScanOutcome>('check-ins', (_, asked) => checkInAll(asked), {
+  maxAlone: 4,
+  maxOfKey: 2,
+  maxWaiting: 500,
   ownerOf: ({ ctx }) => ownerOf(ctx.db),
   words: 'Too many scans at once. Try again.',
 })

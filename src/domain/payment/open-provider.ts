@@ -1,4 +1,4 @@
-import { perOwner } from '../../engine/base/make-once.ts'
+import { perInstance } from '../../engine/base/make-once.ts'
 import { createBulkhead } from '../../engine/base/turns.ts'
 import type { Mode } from '../caller/mode.ts'
 import type { PaymentProvider } from './provider.ts'
@@ -22,7 +22,7 @@ export const providerOf = ({ provider }: { provider: PaymentProvider }, { mode }
   mode === 'test' ? sandboxProvider : provider
 
 // Calls of an organization that sells at its best are some 100 a second, which is a provider's own limit.
-const callsOf = perOwner((_: PaymentProvider) =>
+const callsOf = perInstance((_: PaymentProvider) =>
   createBulkhead({
     maxAtOnce: 50,
     maxOfOwner: 40,

@@ -6,7 +6,7 @@ import { announceOnCommit } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { isInMode } from '../caller/sale-rows.ts'
 import { recordAvailability } from '../ticket-rate/record-availability.ts'
-import { left, rateInMode, type StockFlip, type StockKind, type StockName, stock } from './table.ts'
+import { left, nameOf, rateInMode, type StockFlip, type StockKind, type StockName, stock } from './table.ts'
 
 /** Deltas for the counters of a rate, a price or a discount. */
 export type StockMove = StockName & { held: number; sold: number }
@@ -19,7 +19,7 @@ export function stockMoves(
 ): StockMove[] {
   const moves = new Map<string, StockMove>()
   const count = (kind: StockKind, id: string) => {
-    const key = `${kind} ${id}`
+    const key = nameOf({ kind, id })
     const move = moves.get(key) ?? { kind, id, held: 0, sold: 0 }
     moves.set(key, { ...move, held: move.held + held, sold: move.sold + sold })
   }

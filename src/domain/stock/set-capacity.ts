@@ -1,12 +1,11 @@
 import { and, eq } from 'drizzle-orm'
-import { byId } from '../../engine/base/group-by.ts'
 import { hasKey } from '../../engine/data/query.ts'
 import { upsertRows } from '../../engine/data/upsert-rows.ts'
 import type { Connection } from '../../engine/database/database.ts'
 import { announceOnCommit, changesShared } from '../../engine/database/transaction.ts'
 import type { Mode } from '../caller/mode.ts'
 import { recordAvailability } from '../ticket-rate/record-availability.ts'
-import { isUsedUp, rateInMode, type Stock, type StockName, stock } from './table.ts'
+import { isUsedUp, nameOf, rateInMode, type Stock, type StockName, stock } from './table.ts'
 
 /** Places of a counter: all of them, null for no limit, and how many of them were sold elsewhere. */
 export type Places = Pick<Stock, 'capacity' | 'soldBefore'>
@@ -31,7 +30,8 @@ export type DecidedCapacity = ReturnType<typeof decideCapacity>
 async function lock(tx: Connection, organizationId: string, mode: Mode, names: StockName[]) {
   const ids = names.map(({ id }) => id)
   const areNamed = and(hasKey(tx, stock.id, organizationId, ids), eq(stock.mode, mode))
-  return byId(await tx.select().from(stock).where(areNamed).orderBy(stock.id, stock.kind).for('update'))
+  const rows = await tx.select().from(stock).where(areNamed).orderBy(stock.id, stock.kind).for('update')
+  return new Map(rows.map((row) => [nameOf(row), row]))
 }
 
 // Rates that are told of together, with their deliveries to every webhook.
@@ -68,14 +68,14 @@ export async function setCapacities<Change extends CapacityChange>(
   changes: Change[],
 ) {
   const locked = await lock(tx, organizationId, 'live', changes)
-  const decided = changes.map((change) => decideCapacity(change, locked.get(change.id)))
+  const decided = changes.map((change) => decideCapacity(change, locked.get(nameOf(change))))
   const changed = decided.filter(({ isChanged }) => isChanged)
   if (changed.length === 0 || decided.some(({ isRefused }) => isRefused)) return decided
   changesShared(tx)
   // Tests never stand in the way: if they sold or hold more than the new capacity, theirs is as much as that.
   const lockedTests = await lock(tx, organizationId, 'test', changed)
   const tests = changed.map((live) => {
-    const test = decideCapacity({ ...live, toPlaces: () => live }, lockedTests.get(live.id))
+    const test = decideCapacity({ ...live, toPlaces: () => live }, lockedTests.get(nameOf(live)))
     return test.isRefused ? { ...test, capacity: test.used } : test
   })
   await write(tx, organizationId, 'test', tests)

@@ -42,6 +42,9 @@ export type Stock = typeof stock.$inferSelect
 /** Name of a counter among those of an organization in a mode. */
 export type StockName = Pick<Stock, 'kind' | 'id'>
 
+/** Key of a counter among those of an organization in a mode: a rate and a price may have one identifier. */
+export const nameOf = ({ kind, id }: StockName): string => `${kind} ${id}`
+
 /** Counter that was just used up, or became available again. */
 export type StockFlip = StockName & { usedUp: boolean }
 

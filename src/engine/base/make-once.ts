@@ -10,13 +10,13 @@ export function makeOnce<Value>(make: () => Promise<Value>): () => Promise<Value
   }
 }
 
-/** Creates one value per owner, on first use, and keeps it as long as the owner is in use. */
-export function perOwner<Owner extends object, Value>(
-  create: (owner: Owner) => Value,
-): (owner: Owner) => Value {
-  const created = new WeakMap<Owner, Value>()
-  return (owner) => {
-    if (!created.has(owner)) created.set(owner, create(owner))
-    return created.get(owner) as Value
+/** Creates one value per object, on first use, and keeps it as long as the object is in use. */
+export function perInstance<Instance extends object, Value>(
+  create: (instance: Instance) => Value,
+): (instance: Instance) => Value {
+  const created = new WeakMap<Instance, Value>()
+  return (instance) => {
+    if (!created.has(instance)) created.set(instance, create(instance))
+    return created.get(instance) as Value
   }
 }

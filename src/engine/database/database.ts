@@ -4,7 +4,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator'
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { LRUCache } from 'lru-cache'
 import { errorCode } from '../base/errors.ts'
-import { perOwner } from '../base/make-once.ts'
+import { perInstance } from '../base/make-once.ts'
 import { everybody } from '../base/turns.ts'
 import { isConnectionFailure, type Unready, unreadyBecause } from './pool/failures.ts'
 import type { PoolUsage } from './pool/pool.ts'
@@ -109,10 +109,10 @@ export function ownedBy(db: Database, owner: string): Database {
   return handlesOf.get(whole)?.memo(owner) ?? whole
 }
 
-/** Creates one value per database, as `perOwner` does, for whatever owner. Several services in one process therefore share
+/** Creates one value per database, as `perInstance` does, for whatever owner. Several services in one process therefore share
  *  nothing. */
 export function perDatabase<Value>(create: (db: Database) => Value): (db: Database) => Value {
-  const made = perOwner(create)
+  const made = perInstance(create)
   return (db) => made(wholeOf(db))
 }
 

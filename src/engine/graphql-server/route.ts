@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { refusal, unauthenticated } from '../base/errors.ts'
 import { instruments } from '../base/instruments.ts'
-import { perOwner } from '../base/make-once.ts'
+import { perInstance } from '../base/make-once.ts'
 import type { HttpConfig } from '../config/http.ts'
 import { answerErrors, applyRefusal, type SendRefusal } from '../http/error-handler.ts'
 import { logFailure } from '../http/mask-error.ts'
@@ -64,7 +64,7 @@ export async function addGraphql<Examples>(
   })
   const streams = liveStreams(services, app.log, config, isLeaving)
   const { execute, load } = createExecutor(schema, documents)
-  const pageWith = perOwner((find: () => Promise<Examples | undefined>) => graphiqlPage(editor, find))
+  const pageWith = perInstance((find: () => Promise<Examples | undefined>) => graphiqlPage(editor, find))
 
   async function read(request: FastifyRequest) {
     const { accept } = request.headers

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../../engine/base/errors.ts'
-import { perOwner } from '../../../engine/base/make-once.ts'
+import { perInstance } from '../../../engine/base/make-once.ts'
 import { hourMs } from '../../../engine/base/timers.ts'
 import { createLimitCounters } from '../../../engine/http/limit-counters.ts'
 import type { Context, Services } from '../../caller/context.ts'
@@ -19,8 +19,8 @@ type UnpaidPlaces = {
 }
 
 const maxUnknownCodes = 50
-const unpaidOf = perOwner((_: Services) => new LRUCache<string, Set<UnpaidPlaces>>({ max: 20_000 }))
-const unknownCodesOf = perOwner((_: Services) => createLimitCounters(60_000))
+const unpaidOf = perInstance((_: Services) => new LRUCache<string, Set<UnpaidPlaces>>({ max: 20_000 }))
+const unknownCodesOf = perInstance((_: Services) => createLimitCounters(60_000))
 
 // Address and keys that are counted together; null for a caller that is not limited.
 const countedAs = ({ caller, address, mode }: Context): string | null =>

@@ -56,7 +56,7 @@ const takenFrom = (
 ) => ({ id: newRefundId(paymentId), organizationId, channelId, mode, paymentId, chargeId, currency })
 
 // Lists the tickets with something left to refund, and how much. `refunded` is what was, by ticket.
-function leftOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: Map<string, number>) {
+function refundableOf({ payment, tickets, reason, amount = 0 }: NewRefunds, refunded: Map<string, number>) {
   if (!tickets.every(isPaid)) throw new Refusal(illegalTransition('payment', payment, 'refunded'))
   const open = tickets.flatMap(({ id: ticketId, totalAmount, warrantyAmount }) => {
     const kept = reason === 'WARRANTY' ? warrantyAmount : 0
@@ -81,7 +81,7 @@ export async function openLedger(tx: Connection, organizationId: string, payment
   const refunded = new Map(found.map(({ ticketId, refunded }) => [ticketId ?? '', refunded]))
   return (asked: NewRefunds) => {
     const { payment, reason, amount, key } = asked
-    const open = leftOf(asked, refunded)
+    const open = refundableOf(asked, refunded)
     const chargeId = chargeOf.get(payment.id)
     if (!chargeId) throw new Error(`payment ${payment.id} has no charge to refund`)
     return open.map(({ ticketId, left }, index) => {

@@ -6,7 +6,7 @@ import { maxTickets } from '../../ticket-rate/table.ts'
 import { cancelTickets } from './cancel-tickets.ts'
 import { ticketsInput } from './named-tickets.ts'
 import { cancellationInput, refundInput, refundTickets, returnInput } from './refund-tickets.ts'
-import { requestRefund } from './request-refund.ts'
+import { returnTicket } from './return-ticket.ts'
 
 inputOf('TicketsOf', ticketsInput, { isOneOf: true })
 
@@ -32,7 +32,7 @@ mutation('returnTicket', {
     'Returns a ticket under its warranty: cancels it, and refunds the amount paid minus the price of the warranty. A repeated call returns the same refund. Attendee and payer are told by mail.',
   input: returnInput,
   needs: { caller: 'channel', scope: 'none' },
-  run: async ({ ticketId, notify }, ctx) => ({ refund: await requestRefund(ticketId, notify, ctx) }),
+  run: async ({ ticketId, notify }, ctx) => ({ refund: await returnTicket(ticketId, notify, ctx) }),
   payload: 'Refund of a ticket that was returned.',
   fields: oneObject('refund', RefundRef, 'Refund, `PENDING` until the provider decides.'),
 })

@@ -66,7 +66,7 @@ function toMinorAmount({ amount }: RefundInput, currency: string): number | unde
   return minor
 }
 
-type Asked = {
+type RefundRequest = {
   owner: string
   named: NamedTickets
   amount: number | undefined
@@ -86,14 +86,14 @@ const findMade = query('refunds_of_keys', {
 })
 
 // Lists the refunds of a request among these, in the order of the checkout.
-const refundsOf = ({ key, named }: Asked, made: RefundAttempt[]) => {
+const refundsOf = ({ key, named }: RefundRequest, made: RefundAttempt[]) => {
   const own = made.filter(({ requestHash }) => requestHash === key.requestHash)
   return named.ids.flatMap((id) => own.filter(({ ticketId }) => ticketId === id))
 }
 
 // Opens refunds of requests of one organization, or finds those that they have made before. A refused one writes nothing,
 // and stops no other. Defers those whose payment is locked elsewhere if these are skipped.
-async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) {
+async function openTogether(tx: Connection, asked: RefundRequest[], onLocked: OnLocked) {
   const named = asked.map(({ named }) => named)
   const organizationId = named[0]?.organizationId ?? ''
   const ids = [...new Set(named.map(({ paymentId }) => paymentId))]
@@ -134,7 +134,7 @@ async function openTogether(tx: Connection, asked: Asked[], onLocked: OnLocked) 
   })
 }
 
-const openRefunds = joinWrites<Asked, Opened | Refusal>(
+const openRefunds = joinWrites<RefundRequest, Opened | Refusal>(
   'refund-requests',
   (db, asked, onLocked) =>
     retryOnDuplicate(() => refundTransaction(db, (tx) => openTogether(tx, asked, onLocked))),

@@ -14,7 +14,7 @@ export type Backlog = Record<QueueName, Record<string, number>>
 /** Jobs of a queue that are late for the same reason: the code of their last failure, or `LATE` if nobody tries them. */
 export type Trouble = { queue: QueueName; code: string; count: number }
 
-type Asked = { provider: string; minutes?: number }
+type BacklogOptions = { provider: string; minutes?: number }
 
 // Each count reads the part of an index that it counts, and stops at the limit: its cost does not grow with
 // what was sold.
@@ -69,7 +69,7 @@ const countFailing = query<Trouble>('count_failing_jobs', () =>
   ),
 )
 
-async function read(db: Connection, { provider, minutes = 1 }: Asked) {
+async function read(db: Connection, { provider, minutes = 1 }: BacklogOptions) {
   const backlog = Object.fromEntries(queueEntries.map(([name]) => [name, {}])) as Backlog
   for (const { name, counts } of await count(db, { provider, minutes })) Object.assign(backlog[name], counts)
   return { backlog, failing: await countFailing(db, { provider, minutes }) }
@@ -90,7 +90,7 @@ export async function countBacklog(db: Connection, provider: string): Promise<Ba
 
 /** Lists what is late or fails, by queue and code, and how much. A job that is due is late after `minutes`, one by
  *  default. */
-export async function findTroubles(db: Connection, asked: Asked): Promise<Trouble[]> {
+export async function findTroubles(db: Connection, asked: BacklogOptions): Promise<Trouble[]> {
   const { backlog, failing } = await read(db, asked)
   const late = queueEntries.map(([queue]) => ({ queue, code: 'LATE', count: backlog[queue].late ?? 0 }))
   return [...late, ...failing].filter(({ count }) => count > 0)

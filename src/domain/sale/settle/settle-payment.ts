@@ -170,7 +170,9 @@ const inKind = (name: string, { outcome }: Settlement) =>
 // Two groups of organizations, four of rates and two deferred settlements at a time: a rush of payments leaves the other
 // connections to everybody else.
 const queue = joinWrites<Settlement, SettlementResult>('payments', settleInTransaction, {
-  ...{ maxAlone: 4, maxOfKey: 1, maxWaiting: 2_000 },
+  maxAlone: 4,
+  maxOfKey: 1,
+  maxWaiting: 2_000,
   ownerOf: ({ payment }) => nameInMode(payment, payment.organizationId),
   mixed: {
     // Payments of any rates of an organization. Checkouts lock a counter for some milliseconds; if somebody locks one for

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import postgres from 'postgres'
-import { perOwner } from '../../base/make-once.ts'
+import { perInstance } from '../../base/make-once.ts'
 import { connectionError, isConnectionFailure, isOfOtherServer } from './failures.ts'
 import type { FindHost } from './find-host.ts'
 
@@ -27,7 +27,7 @@ const usesToPrepare = 5
 const maxPrepared = 300
 
 // Uses of texts before they are prepared, by the settings that all connections of a pool share.
-const usesOf = perOwner((_: Settings) => new LRUCache<string, number>({ max: 500 }))
+const usesOf = perInstance((_: Settings) => new LRUCache<string, number>({ max: 500 }))
 
 const lost = () => connectionError('the connection to the database is closed', 'CONNECTION_CLOSED')
 

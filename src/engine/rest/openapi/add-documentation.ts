@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
-import { makeOnce, perOwner } from '../../base/make-once.ts'
+import { makeOnce, perInstance } from '../../base/make-once.ts'
 import { type Answer, Representation, sendRepresentation } from '../../http/representation.ts'
 import {
   type DocumentedRoute,
@@ -154,7 +154,7 @@ export function addDocumentation<Examples>(
   examplesOf: (request: FastifyRequest) => Find<Examples>,
 ): void {
   const routes: DocumentedRoute[] = []
-  const documentationWith = perOwner((find: Find<Examples>) =>
+  const documentationWith = perInstance((find: Find<Examples>) =>
     makeOnce(() => open(contract, routes, publicUrl, find)),
   )
   app.addHook('onRoute', (route) => {

@@ -26,8 +26,13 @@ type Seller = Pick<Payment, 'channelId' | 'mode' | 'provider'> & {
 export type Checkout = { payment: Payment; tickets: Ticket[] }
 
 // Rows with what `hold` is told beside their columns.
-type Asked = { ticketRateId: string; holdMinutes: number; keyId: string | null; requestHash: string | null }
-type HeldPayment = Payment & Asked
+type HoldColumns = {
+  ticketRateId: string
+  holdMinutes: number
+  keyId: string | null
+  requestHash: string | null
+}
+type HeldPayment = Payment & HoldColumns
 type HeldTicket = Ticket & { isCodeAsked: boolean }
 
 // Placeholder until `setTimes`: the database's clock decides.

@@ -48,7 +48,7 @@ async function checkWarranty(tx: Connection, ticket: Ticket): Promise<void> {
  *  opens another one if that has failed. Tells attendee and payer, unless `notify` is false. Refuses: NOT_FOUND, NO_WARRANTY, TICKET_TRANSFERRED,
  *  WARRANTY_ENDED by the database's clock, ILLEGAL_TRANSITION, ALREADY_ENTERED, SUPPLEMENT_REDEEMED, REFUND_TOO_HIGH if nothing is left to
  *  refund. */
-export async function requestRefund(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
+export async function returnTicket(ticketId: string, notify: boolean, ctx: Context): Promise<RefundAttempt> {
   requireChannel(ctx)
   const found = await requireTicket(ticketId, ctx)
   const write = async (tx: Connection) => {
